@@ -1,0 +1,40 @@
+# Two commands are all a newcomer needs: `make run` and `make test`. Both set up everything themselves.
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+UV := .tools/bin/uv
+RUN := $(UV) run --no-sync
+
+.PHONY: help install run test lint format
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
+
+$(UV):
+	@echo "Setting up: uv into .tools/"
+	@$(PYTHON) -m venv .tools
+	@.tools/bin/pip install --quiet --disable-pip-version-check "uv>=0.7"
+
+# The stamp is newer than the lock when the environment is in step with it.
+.venv/.installed: pyproject.toml uv.lock | $(UV)
+	@echo "Setting up: the locked dependencies into .venv/"
+	@$(UV) sync --locked --all-extras --quiet
+	@touch $@
+
+install: .venv/.installed ## Set up the environment in .venv/
+
+run: install ## Start the whole flow on this machine and talk to it
+	@$(RUN) fourtier up --chat
+
+test: install ## Run the tests on the embedded engines
+	@$(RUN) pytest
+
+lint: install ## ruff, mypy, pyright and the import rules
+	$(RUN) ruff format --check .
+	$(RUN) ruff check .
+	$(RUN) mypy
+	$(RUN) pyright
+	$(RUN) lint-imports
+
+format: install ## Put the code into its form
+	$(RUN) ruff format .
+	$(RUN) ruff check --fix .

@@ -1,0 +1,1 @@
+"""Flow definitions and the model that reads them."""

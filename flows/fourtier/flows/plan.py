@@ -1,0 +1,67 @@
+"""From a flow and the environment to what a host runs."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from fourtier.flows.model import Flow, FlowError, in_words
+from fourtier.runtime.bus.opening import BusPlace
+from fourtier.runtime.bus.pulsar import PulsarSecurity
+from fourtier.runtime.host import HostPlan
+from fourtier.runtime.registry import load_service
+from fourtier.runtime.service import Engines, Parameters
+from fourtier.runtime.settings import Settings, secret
+
+DEFAULT_DATA = Path(".fourtier")
+
+
+def parameters_of(flow: Flow, service: str) -> Parameters:
+    """A service's parameters, checked by the service's own model.
+
+    Raises:
+        FlowError: the flow does not have the service, or a parameter is unknown or wrong.
+    """
+    if service not in flow.services:
+        raise FlowError(
+            f"the flow {flow.name} has no service {service!r}; it has: {', '.join(flow.services)}"
+        )
+    try:
+        return load_service(service).parameters.model_validate(flow.services[service] or {})
+    except ValidationError as error:
+        wrong = in_words(error, prefix=f"services.{service}")
+        raise FlowError(f"flow {flow.name}: {wrong}") from error
+
+
+def host_plan(flow: Flow, settings: Settings, services: Sequence[str] = ()) -> HostPlan:
+    """What to run: the named services of a flow, or all of them.
+
+    Raises:
+        FlowError: as `parameters_of`.
+    """
+    return HostPlan(
+        services={name: parameters_of(flow, name) for name in services or flow.services},
+        engines=Engines(
+            graph=settings.graph_url or flow.engines.graph,
+            vectors=settings.vectors_url or flow.engines.vectors,
+            dimensions=flow.engines.dimensions,
+        ),
+        data=settings.data or DEFAULT_DATA,
+        settings=settings,
+    )
+
+
+def bus_place(flow: Flow, settings: Settings) -> BusPlace:
+    """Where the flow's bus is."""
+    certificates = settings.bus_trust_certificates
+    return BusPlace(
+        url=settings.bus_url or flow.bus.url,
+        tenant=flow.tenant,
+        namespace=flow.namespace,
+        data=settings.data or DEFAULT_DATA,
+        port=flow.bus.port if settings.bus_port is None else settings.bus_port,
+        security=PulsarSecurity(
+            token=secret(settings.bus_token),
+            trust_certificates=str(certificates) if certificates else None,
+        ),
+    )

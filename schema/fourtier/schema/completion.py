@@ -1,0 +1,62 @@
+"""Messages of `completion`: one contract for every model and every dialect of tool calls."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from fourtier.schema.message import Message, Metadata
+from fourtier.schema.topics import Call, Topic
+
+
+class ChatMessage(Message):
+    """One message of the prompt. A tool's result names the tool."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str
+    tool: str = ""
+
+
+class ToolSpec(Message):
+    """A tool that the model may call; `parameters` is a JSON schema of an object."""
+
+    name: str
+    description: str
+    parameters: Metadata
+
+
+class CompleteRequest(Message):
+    """Ask a model for the next step.
+
+    With `output_schema` the reply is one `answer` that is JSON of that schema, and no tools are
+    offered.
+    """
+
+    messages: tuple[ChatMessage, ...] = Field(min_length=1)
+    tools: tuple[ToolSpec, ...] = ()
+    output_schema: Metadata | None = None
+    max_tokens: int | None = Field(default=None, ge=1)
+    temperature: float | None = Field(default=None, ge=0)
+
+
+class CompletionPiece(Message):
+    """A piece of the model's step.
+
+    A stream has any number of `thought` and `answer` pieces, at most one `action`, and ends with
+    one `end` piece that has the token counts and the model's name.
+    """
+
+    type: Literal["thought", "answer", "action", "end"]
+    content: str = ""
+    tool: str = ""
+    arguments: Metadata = {}
+    in_token: int = 0
+    out_token: int = 0
+    model: str = ""
+
+
+COMPLETE = Call(
+    Topic("completion.complete", CompleteRequest, persistent=False),
+    CompletionPiece,
+    deadline=300.0,
+    last=lambda piece: piece.type == "end",
+)

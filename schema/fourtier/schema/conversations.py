@@ -1,0 +1,151 @@
+"""Messages of `conversations`: what happened in one conversation, in order, never searched."""
+
+from pydantic import Field
+
+from fourtier.schema.message import Answer, Message, Metadata, Name, Scoped, Timestamp
+from fourtier.schema.topics import Topic, reading, writing
+
+
+class InvocationSummary(Message):
+    """One finished run, or one turn of imported dialogue.
+
+    `query` is what was asked or said, `summary` what the agent did about it, `result` the answer.
+    """
+
+    id: str = Field(
+        default="", description="of the run; a second update with it replaces the first"
+    )
+    query: str
+    summary: str = ""
+    result: str = ""
+    speaker: str = ""
+    timestamp: Timestamp
+
+
+class ConversationMemory(Message):
+    """The record of one conversation, oldest invocation first."""
+
+    conversation_id: str
+    invocations: tuple[InvocationSummary, ...]
+    ended: bool = False
+    metadata: Metadata = {}
+
+
+class ConversationSummary(Message):
+    """One line of a list of conversations."""
+
+    conversation_id: str
+    invocations: int
+    started_at: Timestamp
+    updated_at: Timestamp
+    ended: bool
+
+
+class InConversation(Scoped):
+    """A message about one conversation."""
+
+    conversation_id: Name
+
+
+class GetConversationMemoryRequest(InConversation):
+    """Read a record. `last` limits it to the newest invocations."""
+
+    last: int | None = Field(default=None, ge=1)
+
+
+class GetConversationMemoryResponse(Answer):
+    """A conversation that is not known has no invocations; that is no error."""
+
+    conversation: ConversationMemory
+
+
+class UpdateConversationMemoryRequest(InConversation):
+    """Append a summary, or replace the one with the same id."""
+
+    invocation_summary: InvocationSummary
+
+
+class UpdateConversationMemoryResponse(Answer):
+    """Sent when the record is on disk."""
+
+    success: bool
+
+
+class ListConversationsRequest(Scoped):
+    """Page through a scope's conversations, last touched first."""
+
+    limit: int = Field(default=100, ge=1, le=1_000)
+    offset: int = Field(default=0, ge=0)
+
+
+class ListConversationsResponse(Answer):
+    """`total` counts all in the scope, not only this page."""
+
+    conversations: tuple[ConversationSummary, ...]
+    total: int
+
+
+class EndConversationRequest(InConversation):
+    """Close a conversation, so that its lasting content is promoted."""
+
+
+class EndConversationResponse(Answer):
+    """`ended` is False when there was nothing to end, or it had ended already."""
+
+    ended: bool
+
+
+class DeleteConversationRequest(InConversation):
+    """Delete a record and all in it."""
+
+
+class DeleteConversationResponse(Answer):
+    """`deleted` is False when there was no such conversation."""
+
+    deleted: bool
+
+
+class DialogueTurn(InConversation):
+    """One turn of past dialogue, as `fourtier import` publishes it."""
+
+    speaker: Name
+    content: str = Field(min_length=1, max_length=32_000)
+    timestamp: Timestamp
+    turn_id: Name
+
+
+class ConversationEnded(InConversation):
+    """A conversation was ended by a call or had been idle. Its record is complete."""
+
+    ended_at: Timestamp
+    reason: str = Field(description="call or idle")
+
+
+def by_conversation(message: InConversation) -> str:
+    """Key that keeps one conversation's messages in order."""
+    return f"{message.scope.key}/{message.conversation_id}"
+
+
+GET_CONVERSATION = reading(
+    "conversations.get", GetConversationMemoryRequest, GetConversationMemoryResponse
+)
+UPDATE_CONVERSATION = writing(
+    "conversations.update",
+    UpdateConversationMemoryRequest,
+    UpdateConversationMemoryResponse,
+    key=by_conversation,
+)
+LIST_CONVERSATIONS = reading(
+    "conversations.list", ListConversationsRequest, ListConversationsResponse
+)
+END_CONVERSATION = writing(
+    "conversations.end", EndConversationRequest, EndConversationResponse, key=by_conversation
+)
+DELETE_CONVERSATION = writing(
+    "conversations.delete",
+    DeleteConversationRequest,
+    DeleteConversationResponse,
+    key=by_conversation,
+)
+DIALOGUE_RECORDED = Topic("dialogue.recorded", DialogueTurn, key=by_conversation)
+CONVERSATION_ENDED = Topic("conversation.ended", ConversationEnded, key=by_conversation)

@@ -1,0 +1,22 @@
+"""Messages of `embeddings`: text to dense vectors."""
+
+from pydantic import Field
+
+from fourtier.schema.message import Answer, Message, Vector
+from fourtier.schema.topics import reading
+
+
+class EmbedRequest(Message):
+    """Texts to embed; each costs model time unless it is still in the cache."""
+
+    texts: tuple[str, ...] = Field(min_length=1, max_length=512)
+
+
+class EmbedResponse(Answer):
+    """One unit-length vector for each text, in the order asked."""
+
+    vectors: tuple[Vector, ...]
+    model: str
+
+
+EMBED = reading("embeddings.embed", EmbedRequest, EmbedResponse, deadline=30.0)

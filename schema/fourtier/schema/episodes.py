@@ -1,0 +1,122 @@
+"""Messages of `episodes`: what was attempted, how, and what came of it."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from fourtier.schema.message import Answer, Message, Metadata, Name, Scoped, Timestamp, Vector
+from fourtier.schema.topics import by_scope, reading, writing
+
+#: How an episode ended. `unknown` where nothing tells.
+Result = Literal["success", "failure", "unknown"]
+
+
+class Episode(Message):
+    """One finished piece of problem-solving."""
+
+    id: str
+    goal: str
+    steps: tuple[str, ...]
+    outcome: str
+    lessons: str = ""
+    result: Result = "unknown"
+    source: str = Field(default="", description="conversation_id")
+    timestamp: Timestamp
+    score: float | None = Field(default=None, description="only in answers to a search")
+    metadata: Metadata = {}
+
+
+class StoreEpisodeRequest(Scoped):
+    """Keep an episode. `episode_id` makes a repeated request harmless; see DESIGN, promises."""
+
+    episode_id: str = Field(default="", description="made from goal, source and time when empty")
+    goal: str = Field(min_length=1, max_length=8_000)
+    steps: tuple[str, ...] = ()
+    outcome: str = ""
+    lessons: str = ""
+    result: Result = "unknown"
+    source: str = Field(default="", description="conversation_id")
+    timestamp: Timestamp | None = Field(default=None, description="when it ended; default: now")
+    metadata: Metadata = {}
+
+
+class StoreEpisodeResponse(Answer):
+    """`created` is False when it was already known."""
+
+    episode_id: str
+    created: bool
+
+
+class RetrieveEpisodesRequest(Scoped):
+    """Search by goal. `result` narrows it to successes or failures."""
+
+    query: str = Field(min_length=1)
+    embedding: Vector | None = None
+    top_k: int = Field(default=3, ge=1, le=1_000)
+    result: Result | None = None
+
+
+class RetrieveEpisodesResponse(Answer):
+    """Best first."""
+
+    episodes: tuple[Episode, ...]
+
+
+class GetEpisodeRequest(Scoped):
+    """Read one episode."""
+
+    episode_id: Name
+
+
+class GetEpisodeResponse(Answer):
+    """`episode` is None when the scope has no such episode."""
+
+    episode: Episode | None
+
+
+class ListEpisodesRequest(Scoped):
+    """Page through a scope's episodes, newest first."""
+
+    limit: int = Field(default=100, ge=1, le=1_000)
+    offset: int = Field(default=0, ge=0)
+
+
+class ListEpisodesResponse(Answer):
+    """`total` counts all in the scope, not only this page."""
+
+    episodes: tuple[Episode, ...]
+    total: int
+
+
+class DeleteEpisodeRequest(Scoped):
+    """Delete one episode."""
+
+    episode_id: Name
+
+
+class DeleteEpisodeResponse(Answer):
+    """`deleted` is False when there was no such episode."""
+
+    deleted: bool
+
+
+class DeleteEpisodesRequest(Scoped):
+    """Delete all episodes of a scope."""
+
+
+class DeleteEpisodesResponse(Answer):
+    """How many there were."""
+
+    deleted: int
+
+
+STORE_EPISODE = writing("episodes.store", StoreEpisodeRequest, StoreEpisodeResponse, key=by_scope)
+RETRIEVE_EPISODES = reading("episodes.retrieve", RetrieveEpisodesRequest, RetrieveEpisodesResponse)
+GET_EPISODE = reading("episodes.get", GetEpisodeRequest, GetEpisodeResponse)
+LIST_EPISODES = reading("episodes.list", ListEpisodesRequest, ListEpisodesResponse)
+DELETE_EPISODE = writing(
+    "episodes.delete", DeleteEpisodeRequest, DeleteEpisodeResponse, key=by_scope
+)
+DELETE_EPISODES = writing(
+    "episodes.delete-scope", DeleteEpisodesRequest, DeleteEpisodesResponse, key=by_scope
+)

@@ -1,0 +1,130 @@
+"""Messages of `facts`: statements kept for good, in a graph with a vector index over it."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from fourtier.schema.message import Answer, Message, Metadata, Name, Scoped, Timestamp, Vector
+from fourtier.schema.topics import by_scope, reading, writing
+
+FactKind = Literal["semantic", "procedural", "reflective"]
+
+
+class Fact(Message):
+    """One statement, with where it came from and since when it holds.
+
+    `valid_until` and `superseded_by` are set once a newer statement of the same thing is known.
+    """
+
+    id: str
+    content: str
+    source: str = Field(description="conversation in which it was learned")
+    timestamp: Timestamp = Field(description="when it was last stated")
+    kind: FactKind = "semantic"
+    speaker: str = ""
+    invocation_id: str = ""
+    quote: str = Field(default="", description="the words that it came from")
+    valid_from: Timestamp
+    valid_until: Timestamp | None = None
+    superseded_by: str | None = None
+    score: float | None = Field(default=None, description="only in answers to a search")
+    metadata: Metadata = {}
+
+
+class StoreFactRequest(Scoped):
+    """Keep a statement. Sent twice, or said twice, it is one fact.
+
+    `subject` and `attribute` may say what the statement is about ("Alice", "employer"); then a
+    newer statement with the same two supersedes this one. Without them the service works it out.
+    """
+
+    content: str = Field(min_length=1, max_length=8_000)
+    source: str = Field(default="", description="conversation_id")
+    timestamp: Timestamp | None = Field(default=None, description="when it was said; default: now")
+    kind: FactKind = "semantic"
+    speaker: str = ""
+    invocation_id: str = ""
+    quote: str = ""
+    subject: str = ""
+    attribute: str = ""
+    metadata: Metadata = {}
+
+
+class StoreFactResponse(Answer):
+    """`created` is False when the fact was already known."""
+
+    fact_id: str
+    created: bool
+    superseded: tuple[str, ...] = ()
+
+
+class RetrieveFactsRequest(Scoped):
+    """Search facts. Without an `embedding` the service embeds the query itself."""
+
+    query: str = Field(min_length=1)
+    embedding: Vector | None = None
+    top_k: int = Field(default=5, ge=1, le=1_000)
+    include_superseded: bool = False
+
+
+class RetrieveFactsResponse(Answer):
+    """Best first; a superseded fact never stands above the one that replaced it."""
+
+    facts: tuple[Fact, ...]
+
+
+class GetFactRequest(Scoped):
+    """Read one fact."""
+
+    fact_id: Name
+
+
+class GetFactResponse(Answer):
+    """`fact` is None when the scope has no such fact."""
+
+    fact: Fact | None
+
+
+class ListFactsRequest(Scoped):
+    """Page through a scope's facts, newest first."""
+
+    limit: int = Field(default=100, ge=1, le=1_000)
+    offset: int = Field(default=0, ge=0)
+    include_superseded: bool = False
+
+
+class ListFactsResponse(Answer):
+    """`total` counts all that match, not only this page."""
+
+    facts: tuple[Fact, ...]
+    total: int
+
+
+class ForgetFactRequest(Scoped):
+    """Delete one fact from the graph and from the index."""
+
+    fact_id: Name
+
+
+class ForgetFactResponse(Answer):
+    """`forgotten` is False when there was no such fact."""
+
+    forgotten: bool
+
+
+class ForgetFactsRequest(Scoped):
+    """Delete all facts of a scope."""
+
+
+class ForgetFactsResponse(Answer):
+    """How many there were."""
+
+    forgotten: int
+
+
+STORE_FACT = writing("facts.store", StoreFactRequest, StoreFactResponse, key=by_scope)
+RETRIEVE_FACTS = reading("facts.retrieve", RetrieveFactsRequest, RetrieveFactsResponse)
+GET_FACT = reading("facts.get", GetFactRequest, GetFactResponse)
+LIST_FACTS = reading("facts.list", ListFactsRequest, ListFactsResponse)
+FORGET_FACT = writing("facts.forget", ForgetFactRequest, ForgetFactResponse, key=by_scope)
+FORGET_FACTS = writing("facts.forget-scope", ForgetFactsRequest, ForgetFactsResponse, key=by_scope)

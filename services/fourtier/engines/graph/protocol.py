@@ -1,0 +1,66 @@
+"""What a service asks of a graph store: named Cypher statements, the same text for each engine."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from fourtier.schema.message import Scope
+
+#: What a property can hold. Times are ISO 8601 texts in UTC, which sort as the moments do; nothing
+#: is ever null: an engine that is typed by column cannot guess a null's type.
+Value = str | int | float | bool
+Row = Mapping[str, Value]
+Parameter = Value | Sequence[Value] | Sequence[Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A kind of node, `id` its key; the types are STRING, INT64, DOUBLE and BOOL."""
+
+    label: str
+    properties: Mapping[str, str]
+    indexed: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A kind of relation between two kinds of nodes."""
+
+    label: str
+    start: str
+    end: str
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSchema:
+    """What a service keeps. The only part that the engines write differently."""
+
+    nodes: Sequence[Node]
+    relations: Sequence[Relation] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A Cypher text with its parameters; `$scope` is bound by the store."""
+
+    text: str
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+
+
+class GraphStore(Protocol):
+    """A graph database. The scope is an argument that cannot be left out.
+
+    It is bound to `$scope` in every statement; None stands for upkeep across scopes.
+    """
+
+    async def read(
+        self, scope: Scope | None, text: str, **parameters: Parameter
+    ) -> list[dict[str, Value]]:
+        """Run one statement that changes nothing; a dict for each row."""
+        ...
+
+    async def write(
+        self, scope: Scope | None, *statements: Statement
+    ) -> list[list[dict[str, Value]]]:
+        """Run statements in one transaction; on disk when this returns. Rows of each statement."""
+        ...

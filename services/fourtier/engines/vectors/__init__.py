@@ -1,0 +1,1 @@
+"""The vector store: one protocol, Qdrant Edge and Qdrant."""

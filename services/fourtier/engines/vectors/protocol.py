@@ -1,0 +1,89 @@
+"""What a service asks of a vector store."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from fourtier.schema.message import Scope, Vector
+
+#: Values that can be filtered on are strings; flags are written as "yes" and "no".
+Payload = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One thing to be found.
+
+    Attributes:
+        id: a UUID; the same id again replaces the point.
+        text: what the sparse (BM25) vector is made from.
+        payload: comes back with a hit; every value can be filtered on if its field is indexed.
+    """
+
+    id: str
+    vector: Vector
+    text: str
+    payload: Payload = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A point that was found.
+
+    Attributes:
+        score: the engine's; comparable within one answer only. 0 where nothing was scored.
+        similarity: cosine of query and point, -1 to 1; None where no vector was asked for.
+    """
+
+    id: str
+    score: float
+    payload: Payload
+    similarity: float | None = None
+
+
+class VectorStore(Protocol):
+    """Points with a dense and a sparse vector, kept apart by scope.
+
+    The scope is an argument of every method that reads or writes points: it cannot be left out.
+    """
+
+    async def upsert(self, scope: Scope, points: Sequence[Point]) -> None:
+        """Write points; they are on disk when this returns."""
+        ...
+
+    async def search(
+        self,
+        scope: Scope,
+        vector: Vector,
+        text: str,
+        limit: int,
+        where: Payload | None = None,
+    ) -> list[Hit]:
+        """Find by meaning and by words, fused by reciprocal rank; best first."""
+        ...
+
+    async def similar(
+        self, scope: Scope, vector: Vector, limit: int, where: Payload | None = None
+    ) -> list[Hit]:
+        """Find by meaning alone; best first, `similarity` set."""
+        ...
+
+    async def get(self, scope: Scope, ids: Sequence[str]) -> list[Hit]:
+        """Read points by id; those that the scope does not have are left out."""
+        ...
+
+    async def scroll(self, scope: Scope, limit: int, after: str | None = None) -> list[Hit]:
+        """Page through a scope in the order of ids, beginning behind `after`."""
+        ...
+
+    async def count(self, scope: Scope | None = None, where: Payload | None = None) -> int:
+        """Count a scope's points exactly; those of all scopes with None."""
+        ...
+
+    async def delete(self, scope: Scope, ids: Sequence[str]) -> int:
+        """Delete points by id; returns how many the scope had."""
+        ...
+
+    async def delete_scope(self, scope: Scope) -> int:
+        """Delete all points of a scope; returns how many there were."""
+        ...

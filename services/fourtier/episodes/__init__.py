@@ -1,0 +1,1 @@
+"""Past problem-solving, found again by its goal."""

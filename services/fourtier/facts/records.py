@@ -1,0 +1,114 @@
+"""A fact as the graph keeps it, and the ways from a request and to an answer."""
+
+import json
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Self, cast
+
+from fourtier.engines.graph.protocol import Value
+from fourtier.facts.identity import fact_id
+from fourtier.schema.facts import Fact, FactKind, StoreFactRequest
+
+#: Stands for "still valid" in a graph without nulls.
+OPEN = ""
+
+
+def to_text(moment: datetime) -> str:
+    """A moment as text that sorts as the moments do."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+@dataclass(frozen=True, slots=True)
+class FactRecord:
+    """One fact node. All values are plain, times are sortable texts.
+
+    Attributes:
+        slot: facts with one slot are statements of the same thing; one of them is valid at a time.
+        first_stated_at: since when it is known.
+        stated_at: when it was said last; decides which fact of a slot is the newest.
+        valid_until: when a newer one took its place; `OPEN` while it is valid.
+    """
+
+    id: str
+    content: str
+    source: str
+    kind: str
+    speaker: str
+    invocation_id: str
+    quote: str
+    subject: str
+    attribute: str
+    slot: str
+    first_stated_at: str
+    stated_at: str
+    valid_until: str
+    superseded_by: str
+    metadata: str
+
+    @classmethod
+    def from_request(cls, request: StoreFactRequest, now: datetime) -> Self:
+        """A new fact in a slot of its own."""
+        identity = fact_id(request.scope, request.content)
+        stated_at = to_text(request.timestamp or now)
+        return cls(
+            id=identity,
+            content=request.content.strip(),
+            source=request.source,
+            kind=request.kind,
+            speaker=request.speaker,
+            invocation_id=request.invocation_id,
+            quote=request.quote,
+            subject=request.subject,
+            attribute=request.attribute,
+            slot=identity,
+            first_stated_at=stated_at,
+            stated_at=stated_at,
+            valid_until=OPEN,
+            superseded_by="",
+            metadata=json.dumps(request.metadata, sort_keys=True),
+        )
+
+    @classmethod
+    def from_row(cls, row: dict[str, Value]) -> Self:
+        """From a row that has every attribute under its own name."""
+        return cls(**{name: cast("str", row[name]) for name in cls.__slots__})
+
+    def to_row(self) -> dict[str, Value]:
+        """For a statement's parameter."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    @property
+    def valid(self) -> bool:
+        """Whether nothing newer is known."""
+        return self.valid_until == OPEN
+
+    def stated_again(self, other: Self) -> Self:
+        """The same fact after it was said again; the order in which the two came is no matter."""
+        newest = max(self, other, key=lambda record: record.stated_at)
+        return replace(
+            newest,
+            slot=self.slot,
+            first_stated_at=min(self.first_stated_at, other.first_stated_at),
+        )
+
+    def in_slot(self, slot: str) -> Self:
+        """The fact as a statement of what that slot stands for."""
+        return replace(self, slot=slot)
+
+    def to_fact(self, score: float | None = None) -> Fact:
+        """For an answer."""
+        return Fact(
+            id=self.id,
+            content=self.content,
+            source=self.source,
+            timestamp=datetime.fromisoformat(self.stated_at),
+            kind=cast("FactKind", self.kind),
+            speaker=self.speaker,
+            invocation_id=self.invocation_id,
+            quote=self.quote,
+            valid_from=datetime.fromisoformat(self.first_stated_at),
+            valid_until=datetime.fromisoformat(self.valid_until) if self.valid_until else None,
+            superseded_by=self.superseded_by or None,
+            score=score,
+            metadata=json.loads(self.metadata),
+        )

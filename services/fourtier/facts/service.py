@@ -1,0 +1,126 @@
+"""`facts`: store, retrieve, get, list and forget statements that are kept for good."""
+
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
+from typing import ClassVar, Self
+
+from fourtier.engines.opening import engine_place, open_graph, open_vectors
+from fourtier.facts.records import FactRecord
+from fourtier.facts.store import INDEXED, SCHEMA, FactStore, Stored
+from fourtier.runtime.routes import Route, answer, answer_together
+from fourtier.runtime.service import Parameters, Surroundings
+from fourtier.schema.embeddings import EMBED, EmbedRequest
+from fourtier.schema.facts import (
+    FORGET_FACT,
+    FORGET_FACTS,
+    GET_FACT,
+    LIST_FACTS,
+    RETRIEVE_FACTS,
+    STORE_FACT,
+    ForgetFactRequest,
+    ForgetFactResponse,
+    ForgetFactsRequest,
+    ForgetFactsResponse,
+    GetFactRequest,
+    GetFactResponse,
+    ListFactsRequest,
+    ListFactsResponse,
+    RetrieveFactsRequest,
+    RetrieveFactsResponse,
+    StoreFactRequest,
+    StoreFactResponse,
+)
+from fourtier.schema.message import Scope, Vector
+
+
+class FactsParameters(Parameters):
+    """None yet: what a flow sets for facts is in its engines."""
+
+
+class FactsService:
+    """Owns the facts of all scopes."""
+
+    parameters: ClassVar[type[FactsParameters]] = FactsParameters
+
+    def __init__(self, store: FactStore) -> None:
+        self._store = store
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls, surroundings: Surroundings, _parameters: FactsParameters
+    ) -> AsyncGenerator[Self]:
+        """Open the graph and the vectors."""
+
+        async def embed(texts: Sequence[str]) -> Sequence[Vector]:
+            answered = await surroundings.caller.call(EMBED, EmbedRequest(texts=tuple(texts)))
+            return answered.vectors
+
+        place = engine_place(surroundings)
+        async with AsyncExitStack() as stack:
+            graph = await stack.enter_async_context(open_graph(place, SCHEMA))
+            vectors = await stack.enter_async_context(
+                open_vectors(place, "facts", surroundings.engines.dimensions, INDEXED)
+            )
+            yield cls(FactStore(graph, vectors, embed))
+
+    def routes(self) -> Iterator[Route]:
+        """What it handles."""
+        yield answer_together(STORE_FACT, self.store)
+        yield answer(RETRIEVE_FACTS, self.retrieve)
+        yield answer(GET_FACT, self.get)
+        yield answer(LIST_FACTS, self.list)
+        yield answer(FORGET_FACT, self.forget)
+        yield answer(FORGET_FACTS, self.forget_scope)
+
+    async def store(self, requests: Sequence[StoreFactRequest]) -> list[StoreFactResponse]:
+        """Write what has arrived together, one write for each scope."""
+        now = datetime.now(UTC)
+        by_scope: defaultdict[Scope, list[FactRecord]] = defaultdict(list)
+        for request in requests:
+            by_scope[request.scope].append(FactRecord.from_request(request, now))
+        stored = {
+            scope: iter(await self._store.store(scope, facts)) for scope, facts in by_scope.items()
+        }
+        return [_stored(next(stored[request.scope])) for request in requests]
+
+    async def retrieve(self, request: RetrieveFactsRequest) -> RetrieveFactsResponse:
+        """Search by meaning and by words."""
+        found = await self._store.search(
+            request.scope,
+            request.query,
+            request.embedding,
+            request.top_k,
+            superseded=request.include_superseded,
+        )
+        return RetrieveFactsResponse(facts=tuple(fact.to_fact(score) for fact, score in found))
+
+    async def get(self, request: GetFactRequest) -> GetFactResponse:
+        """Read one fact."""
+        fact = await self._store.get(request.scope, request.fact_id)
+        return GetFactResponse(fact=fact.to_fact() if fact else None)
+
+    async def list(self, request: ListFactsRequest) -> ListFactsResponse:
+        """Read a page of facts."""
+        facts, total = await self._store.page(
+            request.scope, request.limit, request.offset, superseded=request.include_superseded
+        )
+        return ListFactsResponse(facts=tuple(fact.to_fact() for fact in facts), total=total)
+
+    async def forget(self, request: ForgetFactRequest) -> ForgetFactResponse:
+        """Delete one fact."""
+        return ForgetFactResponse(
+            forgotten=await self._store.forget(request.scope, request.fact_id)
+        )
+
+    async def forget_scope(self, request: ForgetFactsRequest) -> ForgetFactsResponse:
+        """Delete all facts of a scope."""
+        return ForgetFactsResponse(forgotten=await self._store.forget_scope(request.scope))
+
+
+def _stored(stored: Stored) -> StoreFactResponse:
+    return StoreFactResponse(
+        fact_id=stored.id, created=stored.created, superseded=stored.superseded
+    )

@@ -1,0 +1,1 @@
+"""From an ended conversation to lasting facts and an episode."""

@@ -1,0 +1,1 @@
+"""Bus, calls, serving, retry, telemetry, settings: knows no word of memory."""

@@ -1,0 +1,94 @@
+"""The transport contract: four verbs, two transports, one test class that proves both."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+
+
+class Mode(Enum):
+    """How the members of a group share a topic."""
+
+    #: Each message to any member.
+    SHARED = "shared"
+    #: Messages with one key to one member, in the order they were published.
+    KEY_SHARED = "key-shared"
+    #: One member only, such as a caller's own inbox.
+    EXCLUSIVE = "exclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A topic within a flow's namespace; the bus adds tenant and namespace."""
+
+    name: str
+    persistent: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One message as it came, with its acknowledgement as a closure.
+
+    Attributes:
+        id: the broker's name for it, the same at each delivery.
+        published_at: Unix time in seconds.
+        redelivered: whether it was delivered before and not acknowledged.
+    """
+
+    id: str
+    payload: bytes
+    properties: Mapping[str, str]
+    key: str
+    published_at: float
+    redelivered: bool
+    acknowledge: Callable[[], Awaitable[None]] = field(repr=False)
+
+
+class Subscription(Protocol):
+    """One member of a group on one topic. Not acknowledged means delivered again."""
+
+    async def receive(self) -> Delivery:
+        """Wait for the next message."""
+        ...
+
+    def arrived(self, limit: int) -> Sequence[Delivery]:
+        """Take at most `limit` messages that are already here, without waiting."""
+        ...
+
+
+class Bus(Protocol):
+    """A connected transport."""
+
+    async def publish(
+        self,
+        address: Address,
+        payload: bytes,
+        *,
+        key: str = "",
+        properties: Mapping[str, str] | None = None,
+    ) -> None:
+        """Send, and return once the broker has it.
+
+        Raises:
+            BusError: the broker did not confirm; the message may or may not be there.
+        """
+        ...
+
+    def subscribe(
+        self, address: Address, group: str, mode: Mode
+    ) -> AbstractAsyncContextManager[Subscription]:
+        """Join a group. A new group on a persistent topic starts with the oldest message kept."""
+        ...
+
+    async def create_group(self, address: Address, group: str) -> None:
+        """See to it that messages are kept for this group although nobody listens yet."""
+        ...
+
+    async def forget_producer(self, address: Address) -> None:
+        """Release what publishing to an address holds, such as an inbox that is gone."""
+        ...
+
+
+class BusError(Exception):
+    """The broker refused, timed out or cannot be reached."""

@@ -1,0 +1,78 @@
+"""The properties around a payload, and which message is being handled right now."""
+
+import time
+import uuid
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from fourtier.schema.message import Message, Scoped
+
+#: Names this one message, at every delivery.
+ID = "id"
+#: The caller's inbox; missing when nobody waits for an answer.
+REPLY_TO = "reply-to"
+#: Unix time in milliseconds after which nobody waits any more.
+DEADLINE = "deadline"
+#: `true` on the last answer to a call.
+LAST = "last"
+#: On an answer that is an error: its type.
+ERROR = "error"
+USER = "user"
+COLLECTION = "collection"
+
+_handling: ContextVar["Envelope | None"] = ContextVar("handling", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What the runtime knows of a message besides its payload."""
+
+    id: str
+    reply_to: str | None
+    deadline: float | None
+
+    @classmethod
+    def of(cls, properties: Mapping[str, str], broker_id: str) -> "Envelope":
+        """Read the properties; a message without an id is named by the broker's."""
+        deadline = properties.get(DEADLINE, "")
+        return cls(
+            id=properties.get(ID) or broker_id,
+            reply_to=properties.get(REPLY_TO) or None,
+            deadline=int(deadline) / 1000 if deadline.isdigit() else None,
+        )
+
+    @property
+    def expired(self) -> bool:
+        """Whether the caller has stopped waiting."""
+        return self.deadline is not None and time.time() > self.deadline
+
+
+def handling() -> Envelope:
+    """The envelope of the message that the current handler was given.
+
+    Raises:
+        LookupError: called outside of a handler.
+    """
+    envelope = _handling.get()
+    if envelope is None:
+        raise LookupError("no message is being handled here")
+    return envelope
+
+
+def set_handling(envelope: Envelope) -> None:
+    """Tell the handler about to run which message it handles; for the serving loop alone."""
+    _handling.set(envelope)
+
+
+def new_id() -> str:
+    """A name for a message that no other has."""
+    return uuid.uuid4().hex
+
+
+def properties_for(message: Message) -> dict[str, str]:
+    """Id and scope of a message about to be published."""
+    properties = {ID: new_id()}
+    if isinstance(message, Scoped):
+        properties |= {USER: message.user, COLLECTION: message.collection}
+    return properties

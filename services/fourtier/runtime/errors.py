@@ -1,0 +1,55 @@
+"""Errors that Fourtier raises on purpose.
+
+FourtierError
+├── StartupError       the flow cannot start: one clear line, exit code 2
+├── RefusedError       the message itself is wrong: never retried
+│   └── MalformedError its payload is not what its topic carries
+├── CallFailedError    a service answered a call with an error
+└── NoAnswerError      a service did not answer a call before its deadline
+"""
+
+
+class FourtierError(Exception):
+    """Base of all; `type` is the stable name that goes on the wire."""
+
+    type: str = "internal"
+
+
+class StartupError(FourtierError):
+    """Something that the flow needs is missing, busy or misconfigured; says what to do."""
+
+    type = "startup"
+
+
+class RefusedError(FourtierError):
+    """The message cannot be handled as it is, however often it is tried."""
+
+    type = "refused"
+
+
+class MalformedError(RefusedError):
+    """The payload is not what the topic carries; names the fields."""
+
+    type = "malformed"
+
+
+class CallFailedError(FourtierError):
+    """A service answered with an error; `type` and the text are that service's words."""
+
+    def __init__(self, topic: str, error_type: str, message: str) -> None:
+        super().__init__(f"{topic}: {message}")
+        self.topic = topic
+        self.type = error_type
+        self.message = message
+
+
+class NoAnswerError(FourtierError):
+    """No replica answered in time: the service is not running, overloaded or cut off."""
+
+    type = "no-answer"
+
+    def __init__(self, topic: str, seconds: float) -> None:
+        super().__init__(
+            f"no answer on {topic} within {seconds:g} seconds: is its service running?"
+        )
+        self.topic = topic

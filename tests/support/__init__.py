@@ -1,0 +1,1 @@
+"""What tests share: a running flow, waiting for conditions, a scripted model."""

@@ -1,0 +1,44 @@
+"""A flow that runs inside a test, on the real embedded engines."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fourtier.flows.model import Flow
+from fourtier.flows.plan import bus_place, host_plan
+from fourtier.runtime.bus.contract import Bus
+from fourtier.runtime.bus.opening import open_bus
+from fourtier.runtime.calls import Caller, open_caller
+from fourtier.runtime.host import Host, run_services
+from fourtier.runtime.settings import Settings
+
+
+@dataclass(frozen=True)
+class RunningFlow:
+    """A flow's parts as a test needs them."""
+
+    bus: Bus
+    url: str
+    caller: Caller
+    host: Host
+
+
+@asynccontextmanager
+async def running_flow(
+    data: Path,
+    services: Mapping[str, Mapping[str, Any]],
+    *,
+    bus: str = "memory://",
+    settings: Mapping[str, Any] | None = None,
+) -> AsyncGenerator[RunningFlow]:
+    """Run services until the context ends; `bus="embedded"` starts a real broker."""
+    flow = Flow(name="test", namespace="test", services=services)
+    environment = Settings(**{"data": data, "bus_url": bus, "bus_port": 0} | dict(settings or {}))
+    async with (
+        open_bus(bus_place(flow, environment)) as (connected, url),
+        run_services(connected, host_plan(flow, environment)) as host,
+        open_caller(connected) as caller,
+    ):
+        yield RunningFlow(connected, url, caller, host)
