@@ -1,0 +1,47 @@
+"""`agent` (react_mem): answers questions with four tiers of memory in its context."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import ClassVar, Self
+
+from fourtier.agent.parameters import AgentParameters
+from fourtier.agent.run import Run
+from fourtier.agent.tools.toolbox import Toolbox, build_toolbox
+from fourtier.runtime.calls import Caller
+from fourtier.runtime.envelope import handling
+from fourtier.runtime.routes import Route, stream
+from fourtier.runtime.service import Surroundings
+from fourtier.schema.agent import AGENT_REQUEST, AgentRequest, AgentResponse
+
+
+class AgentService:
+    """Answers `agent.request`; one conversation's requests one after another."""
+
+    parameters: ClassVar[type[AgentParameters]] = AgentParameters
+
+    def __init__(self, caller: Caller, toolbox: Toolbox, parameters: AgentParameters) -> None:
+        self._caller = caller
+        self._toolbox = toolbox
+        self._parameters = parameters
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls, surroundings: Surroundings, parameters: AgentParameters
+    ) -> AsyncGenerator[Self]:
+        """Load the tools."""
+        toolbox = build_toolbox(
+            parameters.tools,
+            seconds=parameters.tool_seconds,
+            limit=parameters.observation_characters,
+        )
+        yield cls(surroundings.caller, toolbox, parameters)
+
+    def routes(self) -> Iterator[Route]:
+        """What it handles."""
+        yield stream(AGENT_REQUEST, self.answer, side_by_side=self._parameters.runs_side_by_side)
+
+    def answer(self, request: AgentRequest) -> AsyncIterator[AgentResponse]:
+        """Run the loop; a request without an id of its own is known by its message's."""
+        run_id = request.request_id or handling().id
+        return Run(request, run_id, self._caller, self._toolbox, self._parameters).replies()

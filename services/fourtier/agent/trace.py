@@ -1,0 +1,170 @@
+"""A run's working memory: every step is on disk before the run goes on."""
+
+import json
+import logging
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from fourtier.agent.parameters import AgentParameters
+from fourtier.runtime.bus.contract import BusError
+from fourtier.runtime.calls import Caller
+from fourtier.runtime.errors import FourtierError
+from fourtier.schema.agent import AgentStep
+from fourtier.schema.message import Metadata, Scope
+from fourtier.schema.working_memory import (
+    APPEND_WORKING_MEMORY,
+    DISCARD_WORKING_MEMORY,
+    GET_WORKING_MEMORY,
+    AppendWorkingMemoryRequest,
+    DiscardWorkingMemoryRequest,
+    GetWorkingMemoryRequest,
+    Trace,
+    WorkingMemoryItem,
+)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class RunTrace:
+    """What a run has done, in this process and in `working-memory`.
+
+    Attributes:
+        shown: the trace for the next prompt, condensed by the service where it has grown.
+        items: all items word for word.
+        answer: set when the run had ended before, in another delivery of its request.
+        unkept: why the steps are only in this process, when `working-memory` is down.
+    """
+
+    run_id: str
+    scope: Scope
+    caller: Caller
+    parameters: AgentParameters
+    shown: Trace = field(default_factory=Trace)
+    items: list[WorkingMemoryItem] = field(default_factory=list)
+    answer: str | None = None
+    unkept: str = ""
+
+    async def load(self) -> None:
+        """Read what an earlier delivery of the same request has done."""
+        try:
+            found = await self.caller.call(
+                GET_WORKING_MEMORY,
+                GetWorkingMemoryRequest(
+                    run_id=self.run_id,
+                    user=self.scope.user,
+                    collection=self.scope.collection,
+                    full=True,
+                ),
+            )
+        except (FourtierError, BusError) as error:
+            self._lose(error)
+            return
+        self.items = list(found.trace.items)
+        self.answer = found.answer
+        if self.items and self.answer is None:
+            await self._append([])  # reads the trace back as the next prompt shows it
+
+    @property
+    def next_step(self) -> int:
+        """The number of the step that comes next."""
+        return max((item.step + 1 for item in self.items), default=0)
+
+    @property
+    def unfinished(self) -> WorkingMemoryItem | None:
+        """The action that was begun and has no observation, if the run was cut off in one."""
+        last = self.items[-1] if self.items else None
+        return last if last is not None and last.type == "action" else None
+
+    async def begin_action(
+        self, step: int, thought: str, tool: str, arguments: Metadata
+    ) -> WorkingMemoryItem:
+        """Write down what is about to be done."""
+        action = self._item(
+            step,
+            "action",
+            f"{tool}({json.dumps(arguments, ensure_ascii=False)})",
+            {"tool": tool, "arguments": arguments},
+        )
+        thoughts = [self._item(step, "thought", thought, {})] if thought else []
+        await self._append([*thoughts, action])
+        return action
+
+    async def end_action(self, action: WorkingMemoryItem, observation: str) -> None:
+        """Write down what came of it."""
+        metadata: Metadata = {"tool": action.metadata.get("tool", "")}
+        await self._append([self._item(action.step, "observation", observation, metadata)])
+
+    async def end(self, step: int, thought: str, answer: str) -> None:
+        """Write down the final answer, so that it is given and not worked out again."""
+        self.answer = answer
+        thoughts = [self._item(step, "thought", thought, {})] if thought else []
+        await self._append([*thoughts, self._item(step, "answer", answer, {})])
+
+    async def discard(self) -> None:
+        """Drop the steps; the run is over and told."""
+        if self.unkept:
+            return
+        try:
+            await self.caller.call(
+                DISCARD_WORKING_MEMORY,
+                DiscardWorkingMemoryRequest(
+                    run_id=self.run_id, user=self.scope.user, collection=self.scope.collection
+                ),
+            )
+        except (FourtierError, BusError) as error:
+            log.warning("The trace of %s stays until it expires: %s", self.run_id, error)
+
+    def steps(self) -> tuple[AgentStep, ...]:
+        """The run as steps of thought, action and observation."""
+        by_step: dict[int, dict[str, WorkingMemoryItem]] = {}
+        for item in self.items:
+            by_step.setdefault(item.step, {})[item.type] = item
+        return tuple(_step(kinds) for _, kinds in sorted(by_step.items()) if "action" in kinds)
+
+    def _item(self, step: int, kind: str, content: str, metadata: Metadata) -> WorkingMemoryItem:
+        return WorkingMemoryItem.model_validate(
+            {
+                "id": f"{self.run_id}/{step}/{kind}",
+                "step": step,
+                "type": kind,
+                "content": content,
+                "timestamp": datetime.now(UTC),
+                "metadata": metadata,
+            }
+        )
+
+    async def _append(self, items: list[WorkingMemoryItem]) -> None:
+        self.items += items
+        try:
+            appended = await self.caller.call(
+                APPEND_WORKING_MEMORY,
+                AppendWorkingMemoryRequest(
+                    run_id=self.run_id,
+                    user=self.scope.user,
+                    collection=self.scope.collection,
+                    items=tuple(items),
+                    threshold=self.parameters.working_memory_threshold,
+                    keep_last=self.parameters.working_memory_keep,
+                ),
+            )
+        except (FourtierError, BusError) as error:
+            self._lose(error)
+            self.shown = Trace(items=tuple(self.items))
+        else:
+            self.shown = appended.trace
+
+    def _lose(self, error: Exception) -> None:
+        self.unkept = str(error)
+        log.warning("The run %s goes on without working memory: %s", self.run_id, error)
+
+
+def _step(kinds: dict[str, WorkingMemoryItem]) -> AgentStep:
+    action = kinds["action"]
+    tool, arguments = action.metadata.get("tool"), action.metadata.get("arguments")
+    return AgentStep(
+        thought=kinds["thought"].content if "thought" in kinds else "",
+        action=tool if isinstance(tool, str) else "",
+        arguments=arguments if isinstance(arguments, dict) else {},
+        observation=kinds["observation"].content if "observation" in kinds else "",
+    )
