@@ -104,4 +104,9 @@ AGENT_REQUEST = Call(
     deadline=600.0,
     last=lambda response: response.end_of_dialog,
 )
-INVOCATION_ENDED = Topic("invocation.ended", InvocationEnded, key=by_conversation)
+INVOCATION_ENDED = Topic(
+    "invocation.ended",
+    InvocationEnded,
+    key=by_conversation,
+    heard_by=("conversations", "extraction"),
+)

@@ -147,5 +147,12 @@ DELETE_CONVERSATION = writing(
     DeleteConversationResponse,
     key=by_conversation,
 )
-DIALOGUE_RECORDED = Topic("dialogue.recorded", DialogueTurn, key=by_conversation)
-CONVERSATION_ENDED = Topic("conversation.ended", ConversationEnded, key=by_conversation)
+DIALOGUE_RECORDED = Topic(
+    "dialogue.recorded",
+    DialogueTurn,
+    key=by_conversation,
+    heard_by=("conversations", "extraction"),
+)
+CONVERSATION_ENDED = Topic(
+    "conversation.ended", ConversationEnded, key=by_conversation, heard_by=("promotion",)
+)

@@ -1,1 +1,19 @@
-"""A typed client for those who use a flow."""
+"""A typed client for those who use a flow.
+
+async with connect("pulsar://127.0.0.1:6650", namespace="laptop") as client:
+reply = await client.answer("What was my budget?", user="ann")
+print(reply.answer)
+"""
+
+from fourtier.client.client import Client, Reply, client_on, connect
+from fourtier.runtime.errors import CallFailedError, FourtierError, NoAnswerError
+
+__all__ = [
+    "CallFailedError",
+    "Client",
+    "FourtierError",
+    "NoAnswerError",
+    "Reply",
+    "client_on",
+    "connect",
+]
