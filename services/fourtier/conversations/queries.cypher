@@ -1,0 +1,90 @@
+// LadybugDB reads a whole table for each MERGE behind an UNWIND, and finds what a MATCH names by its
+// id at once. So what is there is read first; then new nodes are created and known ones are set.
+
+// known: Read some conversations.
+UNWIND $ids AS wanted
+MATCH (c:Conversation {id: wanted})
+RETURN c.id AS id, c.user AS user, c.collection AS collection,
+    c.conversation_id AS conversation_id, c.recorded_at AS recorded_at, c.active_at AS active_at,
+    c.ended_state AS ended_state, c.ended_at AS ended_at, c.ended_reason AS ended_reason
+
+// known_invocations: Read some invocations.
+UNWIND $ids AS wanted
+MATCH (i:Invocation {id: wanted})
+RETURN i.id AS id, i.query AS query, i.summary AS summary, i.result AS result,
+    i.speaker AS speaker, i.said_at AS said_at
+
+// create: Write conversations that are new.
+UNWIND $conversations AS row
+CREATE (c:Conversation {id: row.id, scope: row.scope, user: row.user, collection: row.collection,
+    conversation_id: row.conversation_id, recorded_at: row.recorded_at, active_at: row.active_at,
+    ended_state: row.ended_state, ended_at: row.ended_at, ended_reason: row.ended_reason})
+
+// touch: Note that something was added to conversations or changed in them.
+UNWIND $conversations AS row
+MATCH (c:Conversation {id: row.id})
+SET c.recorded_at = row.recorded_at, c.active_at = row.active_at
+
+// add_invocations: Write invocations that are new.
+UNWIND $invocations AS row
+MATCH (c:Conversation {id: row.conversation})
+CREATE (c)-[:INVOLVED]->(i:Invocation {id: row.id, scope: row.scope,
+    invocation_id: row.invocation_id, query: row.query, summary: row.summary, result: row.result,
+    speaker: row.speaker, said_at: row.said_at})
+
+// replace_invocations: Write invocations over what was there.
+UNWIND $invocations AS row
+MATCH (i:Invocation {id: row.id})
+SET i.query = row.query, i.summary = row.summary, i.result = row.result,
+    i.speaker = row.speaker, i.said_at = row.said_at
+
+// record: Read the newest invocations of a conversation, newest first.
+MATCH (c:Conversation {id: $id})-[:INVOLVED]->(i:Invocation)
+WHERE c.scope = $scope AND i.scope = $scope
+RETURN i.invocation_id AS invocation_id, i.query AS query, i.summary AS summary,
+    i.result AS result, i.speaker AS speaker, i.said_at AS said_at,
+    c.recorded_at AS recorded_at, c.ended_state AS ended_state
+ORDER BY said_at DESC, invocation_id DESC
+LIMIT $last
+
+// page: Read a page of a scope's conversations, last touched first.
+MATCH (c:Conversation)
+WHERE c.scope = $scope
+WITH c
+ORDER BY c.recorded_at DESC, c.id
+SKIP $offset LIMIT $limit
+MATCH (c)-[:INVOLVED]->(i:Invocation)
+RETURN c.id AS id, c.conversation_id AS conversation_id, c.recorded_at AS recorded_at,
+    c.ended_state AS ended_state, count(i) AS invocations, min(i.said_at) AS started_at
+ORDER BY recorded_at DESC, id
+
+// count: Count the conversations of a scope.
+MATCH (c:Conversation)
+WHERE c.scope = $scope
+RETURN count(c) AS number
+
+// due: Read conversations that nothing was added to for long, and those where something came late.
+MATCH (c:Conversation)
+WHERE c.ended_state <> c.recorded_at
+    AND (c.recorded_at <= $idle_since OR c.active_at <= c.ended_at)
+RETURN c.id AS id, c.user AS user, c.collection AS collection,
+    c.conversation_id AS conversation_id, c.recorded_at AS recorded_at, c.active_at AS active_at,
+    c.ended_state AS ended_state, c.ended_at AS ended_at, c.ended_reason AS ended_reason
+ORDER BY recorded_at
+LIMIT $limit
+
+// mark_ended: Note that conversations were ended, unless something was added to them meanwhile.
+UNWIND $ended AS row
+MATCH (c:Conversation {id: row.id})
+WHERE c.recorded_at = row.recorded_at
+SET c.ended_state = row.recorded_at, c.ended_at = row.ended_at, c.ended_reason = row.ended_reason
+
+// delete_invocations: Delete what is in a conversation.
+MATCH (c:Conversation {id: $id})-[:INVOLVED]->(i:Invocation)
+WHERE c.scope = $scope
+DETACH DELETE i
+
+// delete: Delete a conversation.
+MATCH (c:Conversation {id: $id})
+WHERE c.scope = $scope
+DETACH DELETE c
