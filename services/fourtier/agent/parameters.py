@@ -34,7 +34,7 @@ class AgentParameters(Parameters):
     context_tokens: int = Field(default=3_000, ge=200, description="budget of the whole prompt")
     shares: Shares = Shares()
     tier_seconds: float = Field(
-        default=2.0, gt=0, description="a tier that takes longer is left out"
+        default=3.0, gt=0, description="a tier that takes longer is left out"
     )
     tools: tuple[TopicToolParameters, ...] = Field(
         default=(), description="services on topics that the agent may use"

@@ -1,11 +1,13 @@
 """A run's working memory: every step is on disk before the run goes on."""
 
+import asyncio
 import json
 import logging
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from fourtier.agent.parameters import AgentParameters
+from fourtier.runtime import telemetry
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.calls import Caller
 from fourtier.runtime.errors import FourtierError
@@ -48,16 +50,17 @@ class RunTrace:
     async def load(self) -> None:
         """Read what an earlier delivery of the same request has done."""
         try:
-            found = await self.caller.call(
-                GET_WORKING_MEMORY,
-                GetWorkingMemoryRequest(
-                    run_id=self.run_id,
-                    user=self.scope.user,
-                    collection=self.scope.collection,
-                    full=True,
-                ),
-            )
-        except (FourtierError, BusError) as error:
+            async with asyncio.timeout(self.parameters.tier_seconds):
+                found = await self.caller.call(
+                    GET_WORKING_MEMORY,
+                    GetWorkingMemoryRequest(
+                        run_id=self.run_id,
+                        user=self.scope.user,
+                        collection=self.scope.collection,
+                        full=True,
+                    ),
+                )
+        except (TimeoutError, FourtierError, BusError) as error:
             self._lose(error)
             return
         self.items = list(found.trace.items)
@@ -136,27 +139,34 @@ class RunTrace:
 
     async def _append(self, items: list[WorkingMemoryItem]) -> None:
         self.items += items
-        try:
-            appended = await self.caller.call(
-                APPEND_WORKING_MEMORY,
-                AppendWorkingMemoryRequest(
-                    run_id=self.run_id,
-                    user=self.scope.user,
-                    collection=self.scope.collection,
-                    items=tuple(items),
-                    threshold=self.parameters.working_memory_threshold,
-                    keep_last=self.parameters.working_memory_keep,
-                ),
-            )
-        except (FourtierError, BusError) as error:
-            self._lose(error)
+        if not self.unkept:
+            try:
+                async with asyncio.timeout(self.parameters.tier_seconds):
+                    self.shown = await self._keep(items)
+            except (TimeoutError, FourtierError, BusError) as error:
+                self._lose(error)
+        if self.unkept:
             self.shown = Trace(items=tuple(self.items))
-        else:
-            self.shown = appended.trace
+
+    async def _keep(self, items: list[WorkingMemoryItem]) -> Trace:
+        appended = await self.caller.call(
+            APPEND_WORKING_MEMORY,
+            AppendWorkingMemoryRequest(
+                run_id=self.run_id,
+                user=self.scope.user,
+                collection=self.scope.collection,
+                items=tuple(items),
+                threshold=self.parameters.working_memory_threshold,
+                keep_last=self.parameters.working_memory_keep,
+            ),
+        )
+        return appended.trace
 
     def _lose(self, error: Exception) -> None:
-        self.unkept = str(error)
-        log.warning("The run %s goes on without working memory: %s", self.run_id, error)
+        """Go on with what is in this process; it is not tried again in this run."""
+        self.unkept = str(error) or f"no answer within {self.parameters.tier_seconds:g} seconds"
+        telemetry.count_left_out("working-memory")
+        log.warning("The run %s goes on without working memory: %s", self.run_id, self.unkept)
 
 
 def _step(kinds: dict[str, WorkingMemoryItem]) -> AgentStep:
