@@ -1,7 +1,6 @@
 """One run of `react_mem`: remember, reason, act until there is an answer; then tell memory."""
 
 import logging
-import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
@@ -10,6 +9,7 @@ from fourtier.agent.parameters import AgentParameters
 from fourtier.agent.reasoning import Decision, Usage, reason
 from fourtier.agent.replies import Kind, Replies
 from fourtier.agent.tiers import Remembered, TierReader
+from fourtier.agent.timings import Timings
 from fourtier.agent.tools.contract import RunContext
 from fourtier.agent.tools.toolbox import Toolbox
 from fourtier.agent.trace import RunTrace
@@ -47,7 +47,7 @@ class Run:
         self._toolbox = toolbox
         self._parameters = parameters
         self._started_at = datetime.now(UTC)
-        self._clock = time.perf_counter()
+        self._timings = Timings()
         self._usage = Usage()
         self._replies = Replies(run_id, streaming=request.streaming)
         self._trace = RunTrace(run_id, request.scope, caller, parameters)
@@ -61,7 +61,8 @@ class Run:
 
     async def replies(self) -> AsyncIterator[AgentResponse]:
         """The stream of replies; memory has been told before the last of them."""
-        await self._trace.load()
+        with self._timings.part("working-memory"):
+            await self._trace.load()
         if self._trace.answer is not None:
             if self._trace.items:  # it may have been cut off before memory was told
                 await self._tell_memory(self._trace.answer, succeeded=True)
@@ -69,10 +70,11 @@ class Run:
             await self._trace.discard()
             return
         if self._request.enable_memory:
-            self._remembered = await TierReader(self._caller, self._parameters).remember(
-                self._request, self._conversation_id
-            )
-        self._context = build_context(self._request, self._remembered, self._parameters)
+            reader = TierReader(self._caller, self._parameters, self._timings)
+            with self._timings.part("remember"):
+                self._remembered = await reader.remember(self._request, self._conversation_id)
+        with self._timings.part("context"):
+            self._context = build_context(self._request, self._remembered, self._parameters)
         if (cut_off := self._trace.unfinished) is not None:
             async for reply in self._take_up(cut_off):
                 yield reply
@@ -105,18 +107,20 @@ class Run:
         finish = step >= self._parameters.max_iterations - 1
         messages = context.prompt(self._trace.shown, finish=finish)
         tools = () if finish else self._offered
-        async for piece in reason(self._caller, messages, tools, decision, self._usage):
-            for reply in self._replies.piece(step, _kind(piece), piece.content):
-                yield reply
+        with self._timings.part("model"):
+            async for piece in reason(self._caller, messages, tools, decision, self._usage):
+                for reply in self._replies.piece(step, _kind(piece), piece.content):
+                    yield reply
 
     def _steps_left(self) -> int:
         """At least one, so that a run that was cut off in its last step still answers."""
         return max(1, self._parameters.max_iterations - self._trace.next_step)
 
     async def _act(self, step: int, decision: Decision) -> AsyncIterator[AgentResponse]:
-        action = await self._trace.begin_action(
-            step, decision.thought, decision.tool, decision.arguments or {}
-        )
+        with self._timings.part("working-memory"):
+            action = await self._trace.begin_action(
+                step, decision.thought, decision.tool, decision.arguments or {}
+            )
         for reply in self._replies.whole(step, "action", action.content, pieces=False):
             yield reply
         if self._trace.unkept and not self._toolbox.is_idempotent(decision.tool):
@@ -145,7 +149,7 @@ class Run:
     async def _use(self, action: WorkingMemoryItem) -> str:
         tool, arguments = action.metadata.get("tool"), action.metadata.get("arguments")
         context = RunContext(self._run_id, self._request.scope, self._conversation_id, self._caller)
-        with telemetry.step(f"tool {tool}"):
+        with self._timings.part("tools"), telemetry.step(f"tool {tool}"):
             return await self._toolbox.use(
                 tool if isinstance(tool, str) else "",
                 arguments if isinstance(arguments, dict) else {},
@@ -156,7 +160,8 @@ class Run:
     async def _observe(
         self, action: WorkingMemoryItem, observation: str
     ) -> AsyncIterator[AgentResponse]:
-        await self._trace.end_action(action, observation)
+        with self._timings.part("working-memory"):
+            await self._trace.end_action(action, observation)
         for reply in self._replies.whole(
             action.step, "observation", observation or "(nothing)", pieces=False
         ):
@@ -164,7 +169,8 @@ class Run:
 
     async def _answer(self, step: int, decision: Decision) -> AgentResponse:
         """Keep the answer, tell memory, and only then let it be sent."""
-        await self._trace.end(step, decision.thought, decision.answer)
+        with self._timings.part("working-memory"):
+            await self._trace.end(step, decision.thought, decision.answer)
         await self._tell_memory(decision.answer, succeeded=True)
         return self._final(step, decision.answer, pieces=True)
 
@@ -192,7 +198,8 @@ class Run:
             extract_facts=self._parameters.enable_auto_fact_extraction,
             record_episode=self._parameters.enable_episode_recording,
         )
-        await self._caller.publish(INVOCATION_ENDED, ended, message_id=f"{self._run_id}/ended")
+        with self._timings.part("tell"):
+            await self._caller.publish(INVOCATION_ENDED, ended, message_id=f"{self._run_id}/ended")
 
     def _final(self, step: int, answer: str, *, pieces: bool) -> AgentResponse:
         return self._replies.final(step, answer, self._metadata(), self._usage, pieces=pieces)
@@ -201,14 +208,11 @@ class Run:
         left_out = dict(self._remembered.left_out)
         if self._trace.unkept:
             left_out["working-memory"] = self._trace.unkept
-        timings = self._remembered.timings_ms | {
-            "total": (time.perf_counter() - self._clock) * 1000
-        }
         return RunMetadata(
             run_id=self._run_id,
             memories=self._context.memories if self._context else (),
             tiers_left_out=left_out,
-            timings_ms={name: round(value, 2) for name, value in timings.items()},
+            timings_ms=self._timings.milliseconds(),
             steps=self._trace.steps(),
             trace_id=telemetry.trace_id(),
         )

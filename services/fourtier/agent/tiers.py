@@ -2,12 +2,12 @@
 
 import asyncio
 import logging
-import time
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from fourtier.agent.parameters import AgentParameters
+from fourtier.agent.timings import Timings
 from fourtier.runtime import telemetry
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.calls import Caller
@@ -36,15 +36,15 @@ class Remembered:
     episodes: tuple[Episode, ...] = ()
     invocations: tuple[InvocationSummary, ...] = ()
     left_out: dict[str, str] = field(default_factory=dict)
-    timings_ms: dict[str, float] = field(default_factory=dict)
 
 
 class TierReader:
     """Asks the memory services on behalf of a run."""
 
-    def __init__(self, caller: Caller, parameters: AgentParameters) -> None:
+    def __init__(self, caller: Caller, parameters: AgentParameters, timings: Timings) -> None:
         self._caller = caller
         self._parameters = parameters
+        self._timings = timings
 
     async def remember(self, request: AgentRequest, conversation_id: str) -> Remembered:
         """Fetch facts, episodes and the conversation; never fails because of one of them."""
@@ -53,7 +53,7 @@ class TierReader:
             conversation = group.create_task(
                 self._tier(remembered, "conversation", self._conversation(request, conversation_id))
             )
-            vectors = await self._timed(remembered, "embed", self._embed(request))
+            vectors = await self._try_embed(request)
             question, goal = vectors or (None, None)
             facts = group.create_task(
                 self._tier(remembered, "facts", self._facts(request, question))
@@ -68,32 +68,28 @@ class TierReader:
 
     async def _tier(self, remembered: Remembered, tier: Tier, asked: Awaitable[T]) -> T | None:
         """The tier's answer, or None with the reason noted."""
-        started = time.perf_counter()
         try:
-            async with asyncio.timeout(self._parameters.tier_seconds):
-                return await asked
+            with self._timings.part(tier):
+                async with asyncio.timeout(self._parameters.tier_seconds):
+                    return await asked
         except TimeoutError:
             reason = f"no answer within {self._parameters.tier_seconds:g} seconds"
         except (FourtierError, BusError) as error:
             reason = str(error)
-        finally:
-            remembered.timings_ms[tier] = (time.perf_counter() - started) * 1000
         log.warning("The run goes on without its %s: %s", tier, reason, extra={"tier": tier})
         telemetry.count_left_out(tier)
         remembered.left_out[tier] = reason
         return None
 
-    async def _timed(self, remembered: Remembered, name: str, asked: Awaitable[T]) -> T | None:
-        """The answer, or None: without it, each tier embeds for itself or says why it cannot."""
-        started = time.perf_counter()
+    async def _try_embed(self, request: AgentRequest) -> tuple[Vector, Vector] | None:
+        """The vectors, or None: then each tier embeds for itself or says why it cannot."""
         try:
-            async with asyncio.timeout(self._parameters.tier_seconds):
-                return await asked
+            with self._timings.part("embed"):
+                async with asyncio.timeout(self._parameters.tier_seconds):
+                    return await self._embed(request)
         except (TimeoutError, FourtierError, BusError) as error:
             log.warning("The question could not be embedded: %s", error or "no answer in time")
             return None
-        finally:
-            remembered.timings_ms[name] = (time.perf_counter() - started) * 1000
 
     async def _embed(self, request: AgentRequest) -> tuple[Vector, Vector]:
         """Vectors of the question, and of the question with the state for episodes."""
