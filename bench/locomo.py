@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from fourtier.cli.connection import open_client
+
 from fourtier.client import Client
 from fourtier.schema.message import Scope
 
@@ -42,7 +43,9 @@ def lines(sample: dict[str, Any], name: str) -> Iterator[dict[str, str]]:
             conversation[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y"
         ).replace(tzinfo=UTC)
         for place, turn in enumerate(conversation[f"session_{number}"]):
-            caption = f" [shares a picture: {turn['blip_caption']}]" if "blip_caption" in turn else ""
+            caption = (
+                f" [shares a picture: {turn['blip_caption']}]" if "blip_caption" in turn else ""
+            )
             yield {
                 "conversation_id": f"{name}-session-{number}",
                 "user": name,

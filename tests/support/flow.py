@@ -31,10 +31,11 @@ async def running_flow(
     services: Mapping[str, Mapping[str, Any]],
     *,
     bus: str = "memory://",
+    namespace: str = "test",
     settings: Mapping[str, Any] | None = None,
 ) -> AsyncGenerator[RunningFlow]:
     """Run services until the context ends; `bus="embedded"` starts a real broker."""
-    flow = Flow(name="test", namespace="test", services=services)
+    flow = Flow(name="test", namespace=namespace, services=services)
     environment = Settings(**{"data": data, "bus_url": bus, "bus_port": 0} | dict(settings or {}))
     async with (
         open_bus(bus_place(flow, environment)) as (connected, url),

@@ -1,0 +1,57 @@
+"""The health endpoint: /live, /ready and /metrics on one small HTTP server."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+
+from fourtier.runtime.errors import StartupError
+
+
+@asynccontextmanager
+async def health_server(
+    host: str, port: int, why_not_ready: Callable[[], str], registry: CollectorRegistry
+) -> AsyncGenerator[int]:
+    """Serve until the context ends; yields the port, which 0 leaves to the system.
+
+    Args:
+        host: address to listen on.
+        port: TCP port.
+        why_not_ready: empty while the flow takes messages, otherwise the reason.
+        registry: what /metrics shows.
+
+    Raises:
+        StartupError: the port is in use.
+    """
+
+    async def live(_request: web.Request) -> web.Response:
+        return web.Response(text="live\n")
+
+    async def ready(_request: web.Request) -> web.Response:
+        reason = why_not_ready()
+        return web.Response(text=f"{reason or 'ready'}\n", status=503 if reason else 200)
+
+    async def metrics(_request: web.Request) -> web.Response:
+        return web.Response(
+            body=generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_PLAIN_0_0_4}
+        )
+
+    app = web.Application()
+    app.add_routes([web.get("/live", live), web.get("/ready", ready), web.get("/metrics", metrics)])
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, host, port)
+        try:
+            await site.start()
+        except OSError as error:
+            raise StartupError(
+                f"port {port} is in use, so the health endpoint cannot listen there: "
+                f"choose another with FOURTIER_HEALTH_PORT (0 takes a free one)"
+            ) from error
+        addresses = runner.addresses
+        yield int(addresses[0][1])
+    finally:
+        await runner.cleanup()

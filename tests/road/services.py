@@ -1,0 +1,15 @@
+"""The services of the main road, as the laptop flow has them."""
+
+from typing import Any
+
+ROAD: dict[str, dict[str, Any]] = {
+    "embeddings": {},
+    "completion": {"attempts": 1},
+    "facts": {},
+    "episodes": {},
+    "conversations": {},
+    "working-memory": {},
+    "extraction": {"method": "statements"},
+    "promotion": {"method": "statements"},
+    "agent": {},
+}

@@ -1,0 +1,74 @@
+"""A thousand malformed messages on every topic: none lost, none handled, everything still answers."""
+
+import asyncio
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from tests.road.services import ROAD
+from tests.support.flow import running_flow
+from tests.support.model import ModelRequest, Says, scripted_model
+
+from fourtier.client import client_on
+from fourtier.runtime.bus.contract import Address, Bus, Mode
+from fourtier.runtime.host import OPERATOR
+from fourtier.runtime.serving import dead_letter_address
+from fourtier.schema.catalogue import all_declared, topic_of
+from fourtier.schema.message import Scope
+
+ON_EACH_TOPIC = 1_000
+#: Not text, not JSON, not an object, an object without what is required, and wrong types.
+MALFORMED = (b"\xff\xfe", b"{", b"[1, 2]", b"{}", json.dumps({"user": 5, "query": []}).encode())
+
+
+async def flood(bus: Bus, address: Address) -> None:
+    """Publish malformed messages, a hundred under way at once."""
+    for first in range(0, ON_EACH_TOPIC, 100):
+        await asyncio.gather(
+            *(
+                bus.publish(address, MALFORMED[number % 5], key=f"k{number % 7}")
+                for number in range(first, first + 100)
+            )
+        )
+
+
+async def dead_letters(bus: Bus, service: str, expected: int) -> Counter[str]:
+    """Count a service's dead letters by topic; each has its reason."""
+    counted: Counter[str] = Counter()
+    async with bus.subscribe(dead_letter_address(service), OPERATOR, Mode.SHARED) as letters:
+        while counted.total() < expected:
+            letter = await letters.receive()
+            assert letter.properties["dead-error"].startswith("malformed: is no valid")
+            counted[letter.properties["dead-topic"]] += 1
+            await letter.acknowledge()
+        assert not letters.arrived(1)
+    return counted
+
+
+@pytest.mark.timeout(300)
+async def test_malformed_messages_end_in_the_dead_letters(tmp_path: Path) -> None:
+    topics = [topic_of(declared) for declared in all_declared()]
+    expected = {
+        service: sorted(topic.name for topic in topics if service in topic.handled_by)
+        for service in ROAD
+    }
+
+    def hello(_request: ModelRequest) -> Says:
+        return Says("Still here.")
+
+    async with (
+        scripted_model(hello) as model,
+        running_flow(tmp_path, ROAD, bus="embedded", settings=model.settings) as flow,
+        client_on(flow.bus) as client,
+    ):
+        for topic in topics:
+            await flood(flow.bus, Address(topic.name, persistent=topic.persistent))
+        for service, names in expected.items():
+            counted = await dead_letters(flow.bus, service, ON_EACH_TOPIC * len(names))
+            assert counted == Counter(dict.fromkeys(names, ON_EACH_TOPIC))
+        reply = await client.answer("Are you there?", user="ann")
+        stored = await client.facts.store(Scope("ann", "default"), "I live in Oslo")
+
+    assert reply.answer == "Still here."
+    assert stored.created

@@ -1,0 +1,114 @@
+"""Whatever is stored, searched, forgotten and ended: nobody ever sees another scope's memory."""
+
+import asyncio
+from collections.abc import Generator
+from contextlib import AsyncExitStack
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.road.services import ROAD
+from tests.support.flow import running_flow
+
+from fourtier.client import Client, client_on
+from fourtier.schema.episodes import STORE_EPISODE, StoreEpisodeRequest
+from fourtier.schema.message import Scope
+
+MEMORY = {name: values for name, values in ROAD.items() if name not in {"agent", "completion"}}
+#: Names that a careless key or filter would mix up.
+USERS = ("ann", "an", "ann/x", "Ann", "ünn")
+COLLECTIONS = ("default", "x/default", "work")
+THINGS = ("budget", "home", "dog")
+
+scopes = st.tuples(st.sampled_from(USERS), st.sampled_from(COLLECTIONS))
+operations = st.lists(
+    st.tuples(
+        st.sampled_from(
+            ["fact", "episode", "search", "list", "forget", "forget-all", "end", "delete"]
+        ),
+        scopes,
+        st.sampled_from(THINGS),
+        st.integers(1, 4),
+    ),
+    min_size=5,
+    max_size=40,
+)
+
+
+class World:
+    """One running flow for all examples; each example has users of its own."""
+
+    def __init__(self, runner: asyncio.Runner, client: Client) -> None:
+        self.runner = runner
+        self.client = client
+        self.examples = count()
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Generator[World]:
+    with asyncio.Runner() as runner:
+        stack = AsyncExitStack()
+        data: Path = tmp_path_factory.mktemp("isolation")
+        flow = runner.run(stack.enter_async_context(running_flow(data, MEMORY)))
+        client = runner.run(stack.enter_async_context(client_on(flow.bus)))
+        yield World(runner, client)
+        runner.run(stack.aclose())
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(operations)
+def test_no_operation_shows_or_touches_another_scope(
+    world: World, steps: list[tuple[str, tuple[str, str], str, int]]
+) -> None:
+    world.runner.run(play(world.client, next(world.examples), steps))
+
+
+async def play(
+    client: Client, example: int, steps: list[tuple[str, tuple[str, str], str, int]]
+) -> None:
+    """Play the steps against a plain model: what each scope was told and has not forgotten."""
+    kept: dict[Scope, set[str]] = {}
+    for name, (user, collection), thing, number in steps:
+        scope = Scope(f"{user}-{example}", collection)
+        mark = f"{scope.key}#"
+        mine = kept.setdefault(scope, set())
+        if name == "fact":
+            content = f"{mark} my {thing} number {number} is kept here"
+            await client.facts.store(scope, content, speaker=scope.user)
+            mine.add(content)
+        elif name == "episode":
+            await client.caller.call(
+                STORE_EPISODE,
+                StoreEpisodeRequest(
+                    user=scope.user, collection=collection, goal=f"{mark} find the {thing}"
+                ),
+            )
+        elif name == "forget-all":
+            await client.facts.forget_all(scope)
+            mine.clear()
+        elif name == "forget":
+            listed = await client.facts.list(scope)
+            for fact in listed.facts[:1]:
+                assert await client.facts.forget(scope, fact.id)
+                mine.discard(fact.content)
+        elif name == "end":
+            await client.conversations.end(scope, thing)
+        elif name == "delete":
+            await client.episodes.delete_all(scope)
+        await check(client, scope, mark, mine, thing)
+
+
+async def check(client: Client, scope: Scope, mark: str, mine: set[str], thing: str) -> None:
+    """What a scope sees is its own, and all of it."""
+    listed = await client.facts.list(scope, limit=1_000, include_superseded=True)
+    assert {fact.content for fact in listed.facts} == mine
+    found = await client.facts.search(scope, thing, top_k=50, include_superseded=True)
+    assert {fact.content for fact in found} <= mine
+    for episode in await client.episodes.search(scope, thing, top_k=50):
+        assert episode.goal.startswith(mark)
+    for conversation in (await client.conversations.list(scope)).conversations:
+        assert conversation.conversation_id in THINGS

@@ -1,0 +1,56 @@
+"""The example of docs/wire.md runs as it is written."""
+
+import asyncio
+import re
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+from tests.road.services import ROAD
+from tests.support.flow import running_flow
+from tests.support.model import ModelRequest, Says, scripted_model
+
+from fourtier.client import client_on
+from fourtier.schema.message import Scope
+
+PORT = 6650  # the example names it
+
+
+def example() -> str:
+    """The one Python block of the page."""
+    (block,) = re.findall(r"```python\n(.*?)```", Path("docs/wire.md").read_text("utf-8"), re.DOTALL)
+    return str(block)
+
+
+async def test_the_example_of_the_wire_page_runs_as_it_is_written(tmp_path: Path) -> None:
+    with socket.socket() as probe:
+        if probe.connect_ex(("127.0.0.1", PORT)) == 0:
+            pytest.skip(f"something else listens on port {PORT}, which the example names")
+
+    def budget(_request: ModelRequest) -> Says:
+        return Says("10,000 dollars.")
+
+    async with (
+        scripted_model(budget) as model,
+        running_flow(
+            tmp_path,
+            ROAD,
+            bus="embedded",
+            namespace="laptop",
+            settings=model.settings | {"bus_port": PORT},
+        ) as flow,
+        client_on(flow.bus) as client,
+    ):
+        await client.facts.store(
+            Scope("ann", "default"), "My budget for the trip is 10,000 dollars", speaker="ann"
+        )
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", example(), stdout=asyncio.subprocess.PIPE
+        )
+        output, _ = await process.communicate()
+
+    lines = output.decode().splitlines()
+    assert process.returncode == 0
+    assert "answer 10,000 dollars." in lines
+    assert "used facts My budget for the trip is 10,000 dollars" in lines
