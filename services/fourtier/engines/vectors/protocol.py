@@ -15,9 +15,10 @@ class Point:
     """One thing to be found.
 
     Attributes:
-        id: a UUID; the same id again replaces the point.
+        id: any text; the same id in the same scope again replaces the point.
         text: what the sparse (BM25) vector is made from.
-        payload: comes back with a hit; every value can be filtered on if its field is indexed.
+        payload: comes back with a hit; every value can be filtered on, fast if its field is
+            indexed. The names `scope` and `id` are taken.
     """
 
     id: str
@@ -44,11 +45,18 @@ class Hit:
 class VectorStore(Protocol):
     """Points with a dense and a sparse vector, kept apart by scope.
 
-    The scope is an argument of every method that reads or writes points: it cannot be left out.
+    The scope is an argument of every method that reads or writes points: it cannot be left out. The
+    weight of a word (IDF) is taken from the scope's own texts, so that what one user writes changes
+    no score of another.
     """
 
     async def upsert(self, scope: Scope, points: Sequence[Point]) -> None:
-        """Write points; they are on disk when this returns."""
+        """Write points; when this returns they outlive the process. The last of one id counts.
+
+        Raises:
+            RefusedError: a vector has the wrong number of dimensions or is not finite; then none
+                of the points is written.
+        """
         ...
 
     async def search(
@@ -59,21 +67,29 @@ class VectorStore(Protocol):
         limit: int,
         where: Payload | None = None,
     ) -> list[Hit]:
-        """Find by meaning and by words, fused by reciprocal rank; best first."""
+        """Find by meaning and by words, fused by reciprocal rank; best first.
+
+        Raises:
+            RefusedError: the vector has the wrong number of dimensions or is not finite.
+        """
         ...
 
     async def similar(
         self, scope: Scope, vector: Vector, limit: int, where: Payload | None = None
     ) -> list[Hit]:
-        """Find by meaning alone; best first, `similarity` set."""
+        """Find by meaning alone; best first, `similarity` set.
+
+        Raises:
+            RefusedError: the vector has the wrong number of dimensions or is not finite.
+        """
         ...
 
     async def get(self, scope: Scope, ids: Sequence[str]) -> list[Hit]:
-        """Read points by id; those that the scope does not have are left out."""
+        """Read points by id, in the order asked for; those that are not there are left out."""
         ...
 
     async def scroll(self, scope: Scope, limit: int, after: str | None = None) -> list[Hit]:
-        """Page through a scope in the order of ids, beginning behind `after`."""
+        """Page through a scope in an order of the engine's own, beginning behind `after`."""
         ...
 
     async def count(self, scope: Scope | None = None, where: Payload | None = None) -> int:

@@ -7,42 +7,49 @@ from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 from qdrant_edge import SparseVector
 
+from fourtier.engines.vectors.points import (
+    AHEAD,
+    DENSE,
+    ID,
+    RRF_K,
+    SCOPE,
+    SPARSE,
+    checked,
+    own_payload,
+    stored_id,
+    stored_payload,
+)
 from fourtier.engines.vectors.protocol import Hit, Payload, Point
 from fourtier.engines.vectors.sparse import encode_document, encode_query
 from fourtier.runtime.errors import StartupError
 from fourtier.schema.message import Scope, Vector
 
-_DENSE, _SPARSE, _SCOPE = "dense", "sparse", "scope"
-#: As in the embedded engine: RRF over two searches of four times the asked number.
-_RRF_K = 60
-_AHEAD = 4
+#: The first that takes the weights of words from one tenant's texts; older ones would not say so.
+_LEAST_VERSION = (1, 19)
+_CONFLICT = 409
 
 
 class QdrantVectorStore:
     """One collection."""
 
-    def __init__(self, client: AsyncQdrantClient, collection: str) -> None:
+    def __init__(self, client: AsyncQdrantClient, collection: str, dimensions: int) -> None:
         self._client = client
         self._collection = collection
+        self._dimensions = dimensions
 
     async def upsert(self, scope: Scope, points: Sequence[Point]) -> None:
         """Write points; the server has them on disk when this returns."""
-        if not points:
-            return
-        await self._client.upsert(
-            self._collection,
-            [
-                models.PointStruct(
-                    id=point.id,
-                    vector={
-                        _DENSE: point.vector.floats(),
-                        _SPARSE: _sparse(encode_document(point.text)),
-                    },
-                    payload={**point.payload, _SCOPE: scope.key},
-                )
-                for point in points
-            ],
-            wait=True,
+        if points:
+            structs = [self._struct(scope, point) for point in points]
+            await self._client.upsert(self._collection, structs, wait=True)
+
+    def _struct(self, scope: Scope, point: Point) -> models.PointStruct:
+        vectors: dict[str, models.Vector] = {DENSE: checked(point.vector, self._dimensions)}
+        words = encode_document(point.text)
+        if words.indices:
+            vectors[SPARSE] = _sparse(words)
+        return models.PointStruct(
+            id=stored_id(scope, point.id), vector=vectors, payload=stored_payload(scope, point)
         )
 
     async def search(
@@ -55,20 +62,21 @@ class QdrantVectorStore:
     ) -> list[Hit]:
         """Find by meaning and by words, fused by reciprocal rank; best first."""
         within = _filter(scope, where)
+        ahead = limit * AHEAD
+        by_meaning = models.Prefetch(
+            query=checked(vector, self._dimensions), using=DENSE, limit=ahead, filter=within
+        )
+        by_words = models.Prefetch(
+            query=_sparse(encode_query(text)),
+            using=SPARSE,
+            limit=ahead,
+            filter=within,
+            params=models.SearchParams(idf=models.IdfCorpusParams(corpus=_filter(scope, None))),
+        )
         found = await self._client.query_points(
             self._collection,
-            prefetch=[
-                models.Prefetch(
-                    query=vector.floats(), using=_DENSE, limit=limit * _AHEAD, filter=within
-                ),
-                models.Prefetch(
-                    query=_sparse(encode_query(text)),
-                    using=_SPARSE,
-                    limit=limit * _AHEAD,
-                    filter=within,
-                ),
-            ],
-            query=models.RrfQuery(rrf=models.Rrf(k=_RRF_K)),
+            prefetch=[by_meaning, by_words],
+            query=models.RrfQuery(rrf=models.Rrf(k=RRF_K)),
             limit=limit,
             with_payload=True,
         )
@@ -80,8 +88,8 @@ class QdrantVectorStore:
         """Find by meaning alone; best first, `similarity` set."""
         found = await self._client.query_points(
             self._collection,
-            query=vector.floats(),
-            using=_DENSE,
+            query=checked(vector, self._dimensions),
+            using=DENSE,
             query_filter=_filter(scope, where),
             limit=limit,
             with_payload=True,
@@ -89,21 +97,20 @@ class QdrantVectorStore:
         return [_hit(point, point.score, similarity=point.score) for point in found.points]
 
     async def get(self, scope: Scope, ids: Sequence[str]) -> list[Hit]:
-        """Read points by id; those that the scope does not have are left out."""
-        if not ids:
+        """Read points by id, in the order asked for; those that are not there are left out."""
+        wanted = {stored_id(scope, each): place for place, each in enumerate(dict.fromkeys(ids))}
+        if not wanted:
             return []
-        records = await self._client.retrieve(self._collection, list(ids), with_payload=True)
-        hits = [_hit(each) for each in records if (each.payload or {}).get(_SCOPE) == scope.key]
-        order = {point_id: place for place, point_id in enumerate(ids)}
-        return sorted(hits, key=lambda hit: order[hit.id])
+        records = await self._client.retrieve(self._collection, list(wanted), with_payload=True)
+        return list(map(_hit, sorted(records, key=lambda record: wanted[str(record.id)])))
 
     async def scroll(self, scope: Scope, limit: int, after: str | None = None) -> list[Hit]:
-        """Page through a scope in the order of ids, beginning behind `after`."""
+        """Page through a scope, beginning behind `after`."""
         records, _ = await self._client.scroll(
             self._collection,
             scroll_filter=_filter(scope, None),
             limit=limit if after is None else limit + 1,  # the offset is inclusive
-            offset=after,
+            offset=None if after is None else stored_id(scope, after),
             with_payload=True,
         )
         return [hit for hit in map(_hit, records) if hit.id != after][:limit]
@@ -117,10 +124,11 @@ class QdrantVectorStore:
 
     async def delete(self, scope: Scope, ids: Sequence[str]) -> int:
         """Delete points by id; returns how many the scope had."""
-        mine = [hit.id for hit in await self.get(scope, ids)]
-        if mine:
-            await self._client.delete(self._collection, list(mine), wait=True)
-        return len(mine)
+        known = await self.get(scope, ids)
+        if known:
+            stored = models.PointIdsList(points=[stored_id(scope, hit.id) for hit in known])
+            await self._client.delete(self._collection, stored, wait=True)
+        return len(known)
 
     async def delete_scope(self, scope: Scope) -> int:
         """Delete all points of a scope; returns how many there were."""
@@ -141,7 +149,7 @@ def _filter(scope: Scope | None, where: Payload | None) -> models.Filter:
         for key, value in (where or {}).items()
     ]
     if scope is not None:
-        must.append(models.FieldCondition(key=_SCOPE, match=models.MatchValue(value=scope.key)))
+        must.append(models.FieldCondition(key=SCOPE, match=models.MatchValue(value=scope.key)))
     return models.Filter(must=must)
 
 
@@ -150,8 +158,8 @@ def _hit(
     score: float = 0.0,
     similarity: float | None = None,
 ) -> Hit:
-    payload = {key: value for key, value in (record.payload or {}).items() if key != _SCOPE}
-    return Hit(str(record.id), score, payload, similarity)
+    payload = record.payload or {}
+    return Hit(payload[ID], score, own_payload(payload), similarity)
 
 
 @asynccontextmanager
@@ -161,35 +169,72 @@ async def open_qdrant(
     """Connect to a server and see to it that the collection is there.
 
     Raises:
-        StartupError: nothing answers at the URL, or it refuses the key.
+        StartupError: nothing answers at the URL, it refuses the key, it is too old, or the
+            collection keeps other vectors than the flow's.
     """
     client = AsyncQdrantClient(url=url, api_key=key, timeout=10, check_compatibility=False)
     try:
-        await create_collection(client, collection, dimensions, indexed)
-        yield QdrantVectorStore(client, collection)
-    except (ResponseHandlingException, UnexpectedResponse) as error:
-        raise StartupError(f"the vector store at {url} cannot be used: {error}") from error
+        try:
+            await _check_version(client, url)
+            await create_collection(client, collection, dimensions, indexed)
+        except (ResponseHandlingException, UnexpectedResponse) as error:
+            raise StartupError(f"the vector store at {url} cannot be used: {error}") from error
+        yield QdrantVectorStore(client, collection, dimensions)
     finally:
         await client.close()
+
+
+async def _check_version(client: AsyncQdrantClient, url: str) -> None:
+    version = (await client.info()).version
+    if tuple(int(part) for part in version.split(".")[:2]) < _LEAST_VERSION:
+        least = ".".join(map(str, _LEAST_VERSION))
+        raise StartupError(f"Qdrant {version} at {url} is too old: {least} or newer is needed")
 
 
 async def create_collection(
     client: AsyncQdrantClient, collection: str, dimensions: int, indexed: Sequence[str]
 ) -> None:
-    """Create the collection with its tenant index, unless it is there."""
-    if await client.collection_exists(collection):
-        return
-    await client.create_collection(
-        collection,
-        vectors_config={
-            _DENSE: models.VectorParams(size=dimensions, distance=models.Distance.COSINE)
-        },
-        sparse_vectors_config={_SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)},
-    )
-    await client.create_payload_index(
-        collection,
-        _SCOPE,
-        models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True),
-    )
-    for field in indexed:
-        await client.create_payload_index(collection, field, models.PayloadSchemaType.KEYWORD)
+    """Create the collection with its indexes, as far as they are not there.
+
+    Raises:
+        StartupError: there is one of that name with other vectors.
+    """
+    if not await client.collection_exists(collection):
+        try:
+            await client.create_collection(
+                collection,
+                vectors_config={
+                    DENSE: models.VectorParams(size=dimensions, distance=models.Distance.COSINE)
+                },
+                sparse_vectors_config={
+                    SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)
+                },
+            )
+        except UnexpectedResponse as error:
+            if error.status_code != _CONFLICT:  # another replica was quicker
+                raise
+    await _check_dimensions(client, collection, dimensions)
+    for field in (SCOPE, *indexed):
+        await client.create_payload_index(
+            collection,
+            field,
+            models.KeywordIndexParams(
+                type=models.KeywordIndexType.KEYWORD, is_tenant=field == SCOPE
+            ),
+        )
+
+
+async def _check_dimensions(client: AsyncQdrantClient, collection: str, dimensions: int) -> None:
+    kept = (await client.get_collection(collection)).config.params.vectors
+    dense = kept.get(DENSE) if isinstance(kept, dict) else None
+    if dense is None:
+        raise StartupError(
+            f"the collection {collection} is not one of Fourtier's: it has no vectors called "
+            f"{DENSE!r}; delete or rename it"
+        )
+    if dense.size != dimensions:
+        raise StartupError(
+            f"the collection {collection} keeps vectors of {dense.size} dimensions, but the flow's "
+            f"embedding model makes {dimensions}: name the model that made them, or delete the "
+            f"collection to begin anew"
+        )

@@ -1,0 +1,118 @@
+"""Qdrant: the contract on the client's local mode, and on a server when one is named."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from qdrant_client import AsyncQdrantClient, models
+from tests.cluster.servers import SERVERS
+from tests.engines.vectors_contract import ANN, DIMENSIONS, EAST, VectorStoreContract, ids, point
+
+from fourtier.engines.vectors.protocol import VectorStore
+from fourtier.engines.vectors.qdrant import QdrantVectorStore, create_collection, open_qdrant
+from fourtier.runtime.errors import StartupError
+
+#: Local mode reads everything for each search; it says so once.
+pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")
+
+
+@asynccontextmanager
+async def local(dimensions: int, indexed: Sequence[str]) -> AsyncGenerator[VectorStore]:
+    client = AsyncQdrantClient(":memory:")
+    try:
+        await create_collection(client, "facts", dimensions, indexed)
+        yield QdrantVectorStore(client, "facts", dimensions)
+    finally:
+        await client.close()
+
+
+class TestQdrantLocalMode(VectorStoreContract):
+    def opened(
+        self, place: Path, dimensions: int = DIMENSIONS, indexed: Sequence[str] = ("kind",)
+    ) -> AbstractAsyncContextManager[VectorStore]:
+        del place  # in memory
+        return local(dimensions, indexed)
+
+
+@asynccontextmanager
+async def on_server(dimensions: int, indexed: Sequence[str]) -> AsyncGenerator[VectorStore]:
+    collection = f"test-{uuid4()}"
+    url, key = str(SERVERS.qdrant_url), SERVERS.qdrant_key
+    async with open_qdrant(url, collection, dimensions, indexed, key=key) as store:
+        yield store
+    client = AsyncQdrantClient(url=url, api_key=key)
+    await client.delete_collection(collection)
+    await client.close()
+
+
+@pytest.mark.skipif(SERVERS.qdrant_url is None, reason="FOURTIER_TEST_QDRANT_URL names no server")
+class TestQdrantServer(VectorStoreContract):
+    def opened(
+        self, place: Path, dimensions: int = DIMENSIONS, indexed: Sequence[str] = ("kind",)
+    ) -> AbstractAsyncContextManager[VectorStore]:
+        del place  # on the server
+        return on_server(dimensions, indexed)
+
+
+async def test_a_collection_that_is_there_is_used_as_it_is() -> None:
+    client = AsyncQdrantClient(":memory:")
+    await create_collection(client, "facts", DIMENSIONS, ["kind"])
+    await QdrantVectorStore(client, "facts", DIMENSIONS).upsert(ANN, [point("kept")])
+
+    await create_collection(client, "facts", DIMENSIONS, ["kind"])
+
+    store = QdrantVectorStore(client, "facts", DIMENSIONS)
+    assert ids(await store.similar(ANN, EAST, 5)) == ["kept"]
+    await client.close()
+
+
+async def test_another_embedding_model_is_told_at_the_start() -> None:
+    client = AsyncQdrantClient(":memory:")
+    await create_collection(client, "facts", DIMENSIONS, [])
+    with pytest.raises(StartupError, match=r"facts keeps vectors of 4 dimensions.*makes 8.*delete"):
+        await create_collection(client, "facts", 8, [])
+    await client.close()
+
+
+async def test_a_collection_of_somebody_else_is_told_at_the_start() -> None:
+    client = AsyncQdrantClient(":memory:")
+    await client.create_collection(
+        "facts", models.VectorParams(size=DIMENSIONS, distance=models.Distance.COSINE)
+    )
+    with pytest.raises(StartupError, match="not one of Fourtier's"):
+        await create_collection(client, "facts", DIMENSIONS, [])
+    await client.close()
+
+
+async def test_no_server_is_one_clear_line() -> None:
+    with pytest.raises(StartupError, match=r"vector store at http://127\.0\.0\.1:9 cannot be used"):
+        async with open_qdrant("http://127.0.0.1:9", "facts", DIMENSIONS, [], key=None):
+            pass
+
+
+async def test_an_old_server_is_told_at_the_start() -> None:
+    async with _answering(
+        b'{"title": "qdrant - vector search engine", "version": "1.17.3"}'
+    ) as url:
+        with pytest.raises(StartupError, match=r"Qdrant 1\.17\.3 .* too old: 1\.19"):
+            async with open_qdrant(url, "facts", DIMENSIONS, [], key=None):
+                pass
+
+
+@asynccontextmanager
+async def _answering(body: bytes) -> AsyncGenerator[str]:
+    """An HTTP server that gives one answer to everything."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
+        writer.write(f"{head}\r\nconnection: close\r\n\r\n".encode() + body)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
