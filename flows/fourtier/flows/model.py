@@ -46,6 +46,7 @@ class Flow(_Strict):
     namespace: str = Field(default="default", pattern=r"^[A-Za-z0-9_=:.-]+$")
     bus: BusSection = BusSection()
     engines: EnginesSection = EnginesSection()
+    health_host: str = "127.0.0.1"
     health_port: int = Field(default=6680, ge=0, le=65_535)
     services: Mapping[str, Mapping[str, Any] | None]
 

@@ -12,6 +12,7 @@ from fourtier.runtime.host import HostPlan
 from fourtier.runtime.registry import load_service
 from fourtier.runtime.service import Engines, Parameters
 from fourtier.runtime.settings import Settings, secret
+from fourtier.runtime.up import ProcessPlan
 
 DEFAULT_DATA = Path(".fourtier")
 
@@ -48,6 +49,21 @@ def host_plan(flow: Flow, settings: Settings, services: Sequence[str] = ()) -> H
         ),
         data=settings.data or DEFAULT_DATA,
         settings=settings,
+    )
+
+
+def process_plan(flow: Flow, settings: Settings, services: Sequence[str] = ()) -> ProcessPlan:
+    """What a process runs: the named services of a flow, or all of them.
+
+    Raises:
+        FlowError: as `parameters_of`.
+    """
+    return ProcessPlan(
+        flow=flow.name,
+        bus=bus_place(flow, settings),
+        host=host_plan(flow, settings, services),
+        health_host=flow.health_host,
+        health_port=flow.health_port if settings.health_port is None else settings.health_port,
     )
 
 

@@ -58,10 +58,12 @@ def topics(as_json: AsJson = False) -> None:
         console.print_json(data=rows)
         return
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in rows[0]:
-        table.add_column(column, overflow="fold")
+    for column in ("service", "topic", "kept"):
+        table.add_column(column, no_wrap=column == "topic")
+    table.add_column("message, and its answer", overflow="fold")
     for row in rows:
-        table.add_row(*row.values())
+        message = f"{row['message']} → {row['answer']}" if row["answer"] else row["message"]
+        table.add_row(row["service"], row["topic"], row["kept"], message)
     console.print(table)
 
 
@@ -69,5 +71,3 @@ def _kind(declared: object) -> str:
     if not isinstance(declared, Call):
         return "event"
     return "stream" if declared.last else "call"
-
-

@@ -130,8 +130,9 @@ def read_turns(file: TextIO) -> Iterator[tuple[int, DialogueTurn | BadLine]]:
 
 
 def _identity(turn: DialogueTurn) -> str:
-    said = "\n".join(
-        (turn.scope.key, turn.conversation_id, turn.speaker, turn.timestamp.isoformat(), turn.content)
+    said = (
+        f"{turn.scope.key}\n{turn.conversation_id}\n{turn.speaker}\n"
+        f"{turn.timestamp.isoformat()}\n{turn.content}"
     )
     return hashlib.sha256(said.encode()).hexdigest()[:24]
 

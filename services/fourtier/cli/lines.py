@@ -1,6 +1,8 @@
 """Lines of standard input, without blocking the event loop or the end of the process."""
 
 import asyncio
+import contextlib
+import importlib
 import sys
 import threading
 from collections.abc import AsyncIterator
@@ -39,7 +41,5 @@ async def input_lines(prompt: str) -> AsyncIterator[str]:
 
 def with_history() -> None:
     """Give the prompt line editing and a history, where the platform has them."""
-    try:
-        import readline  # noqa: F401, PLC0415 - importing it is what does it
-    except ImportError:
-        return
+    with contextlib.suppress(ImportError):
+        importlib.import_module("readline")  # importing it is what does it

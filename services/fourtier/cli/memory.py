@@ -104,7 +104,9 @@ def add_fact(
     asyncio.run(run())
 
 
-@facts.command("forget", epilog="Example: fourtier facts forget 4fa171d9-03a8-5198-9c2b-a08930b4330f")
+@facts.command(
+    "forget", epilog="Example: fourtier facts forget 4fa171d9-03a8-5198-9c2b-a08930b4330f"
+)
 def forget_fact(
     user: User,
     fact_id: Annotated[str, typer.Argument(help="As `fourtier facts list` shows it.")] = "",
@@ -237,9 +239,7 @@ def _show_facts(found: Sequence[Fact], *, as_json: bool) -> None:
     table = _table("id", "stated", "speaker", "fact", "replaced")
     for fact in found:
         replaced = f"{fact.valid_until:%Y-%m-%d}" if fact.valid_until else ""
-        table.add_row(
-            fact.id, f"{fact.timestamp:%Y-%m-%d}", fact.speaker, fact.content, replaced
-        )
+        table.add_row(fact.id, f"{fact.timestamp:%Y-%m-%d}", fact.speaker, fact.content, replaced)
     console.print(table if found else "No facts found.")
 
 
@@ -249,9 +249,7 @@ def _show_episodes(found: Sequence[Episode], *, as_json: bool) -> None:
         return
     table = _table("id", "ended", "result", "goal", "outcome")
     for each in found:
-        table.add_row(
-            each.id, f"{each.timestamp:%Y-%m-%d}", each.result, each.goal, each.outcome
-        )
+        table.add_row(each.id, f"{each.timestamp:%Y-%m-%d}", each.result, each.goal, each.outcome)
     console.print(table if found else "No episodes found.")
 
 

@@ -212,6 +212,7 @@ class Server:
         properties = dict(delivery.properties) | {
             "dead-topic": route.topic.name,
             "dead-key": delivery.key,
+            "dead-kept": "true" if route.topic.persistent else "false",
             "dead-error": f"{error_type}: {reason}"[:2_000],
             "dead-attempts": str(attempts),
             "dead-at": str(int(time.time() * 1000)),

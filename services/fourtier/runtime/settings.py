@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from fourtier.runtime.errors import StartupError
 
 
 class Settings(BaseSettings):
@@ -29,6 +31,26 @@ class Settings(BaseSettings):
     model_url: str | None = Field(default=None, validation_alias="OPENAI_BASE_URL")
     model_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
     model_name: str | None = Field(default=None, validation_alias="OPENAI_MODEL")
+
+
+def read_settings() -> Settings:
+    """Read the environment.
+
+    Raises:
+        StartupError: a variable has a value that it cannot have; names it.
+    """
+    try:
+        return Settings()
+    except ValidationError as error:
+        wrong = "; ".join(
+            f"{_variable(str(item['loc'][0]))}: {item['msg']}"
+            for item in error.errors(include_url=False, include_input=False)
+        )
+        raise StartupError(f"the environment cannot be used: {wrong}") from error
+
+
+def _variable(name: str) -> str:
+    return name if name.startswith("OPENAI_") else f"FOURTIER_{name.upper()}"
 
 
 def secret(value: SecretStr | None) -> str | None:

@@ -1,0 +1,51 @@
+"""How a command finds the flow that it talks to."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from fourtier.cli.scope import DEFAULT_FLOW
+from fourtier.client import Client, client_on
+from fourtier.flows.model import read_flow
+from fourtier.flows.plan import bus_place
+from fourtier.runtime.bus.contract import Bus
+from fourtier.runtime.bus.opening import BusPlace, open_bus
+from fourtier.runtime.errors import StartupError
+from fourtier.runtime.running import read_running
+from fourtier.runtime.settings import read_settings
+
+
+@asynccontextmanager
+async def open_flow_bus(flow: str = DEFAULT_FLOW) -> AsyncGenerator[Bus]:
+    """Connect to the bus of a running flow.
+
+    A flow with a broker of its own is found by its URL, one with the embedded bus by the note that
+    it leaves in its data directory.
+
+    Raises:
+        StartupError: no flow is running there.
+        FlowError: there is no such flow.
+    """
+    place = bus_place(read_flow(flow), read_settings())
+    if place.url == "memory://":
+        raise StartupError("a flow on memory:// can be reached only from its own process")
+    async with open_bus(_reachable(place)) as (bus, _):
+        yield bus
+
+
+def _reachable(place: BusPlace) -> BusPlace:
+    if place.url != "embedded":
+        return place
+    running = read_running(place.data)
+    return BusPlace(
+        url=running.bus_url, tenant=running.tenant, namespace=running.namespace, data=place.data
+    )
+
+
+@asynccontextmanager
+async def open_client(flow: str = DEFAULT_FLOW) -> AsyncGenerator[Client]:
+    """Make a client of a running flow.
+
+    Raises: as `open_flow_bus`.
+    """
+    async with open_flow_bus(flow) as bus, client_on(bus) as client:
+        yield client
