@@ -1,0 +1,62 @@
+// LadybugDB reads a whole table for each MERGE behind an UNWIND, and finds what a MATCH names by its
+// id at once. So what is there is read first; then new nodes are created and known ones are set.
+
+// runs: Read some runs without their items.
+UNWIND $ids AS wanted
+MATCH (r:Run {id: wanted})
+RETURN r.id AS id, r.condensed AS condensed, r.condensed_through AS condensed_through,
+    r.ended AS ended, r.answer AS answer, r.discarded AS discarded
+
+// items: Read the items of some runs.
+UNWIND $ids AS wanted
+MATCH (r:Run {id: wanted})-[:TOOK]->(i:RunItem)
+RETURN r.id AS run, i.item_id AS item_id, i.step AS step, i.type AS type, i.content AS content,
+    i.written_at AS written_at, i.metadata AS metadata
+
+// create: Write runs that are new.
+UNWIND $runs AS row
+CREATE (r:Run {id: row.id, scope: row.scope, run_id: row.run_id, condensed: row.condensed,
+    condensed_through: row.condensed_through, ended: row.ended, answer: row.answer,
+    discarded: row.discarded, touched_at: row.touched_at})
+
+// set: Write runs over what was there.
+UNWIND $runs AS row
+MATCH (r:Run {id: row.id})
+SET r.condensed = row.condensed, r.condensed_through = row.condensed_through, r.ended = row.ended,
+    r.answer = row.answer, r.discarded = row.discarded, r.touched_at = row.touched_at
+
+// add_items: Write items that are new.
+UNWIND $items AS row
+MATCH (r:Run {id: row.run})
+CREATE (r)-[:TOOK]->(i:RunItem {id: row.id, scope: row.scope, item_id: row.item_id,
+    step: row.step, type: row.type, content: row.content, written_at: row.written_at,
+    metadata: row.metadata})
+
+// replace_items: Write items over what was there.
+UNWIND $items AS row
+MATCH (i:RunItem {id: row.id})
+SET i.step = row.step, i.type = row.type, i.content = row.content, i.written_at = row.written_at,
+    i.metadata = row.metadata
+
+// improve: Put a better text in the place of a condensed one, if it still stands for those steps.
+MATCH (r:Run {id: $id})
+WHERE r.scope = $scope AND r.condensed_through = $condensed_through AND NOT r.discarded
+SET r.condensed = $condensed
+
+// expired: Read runs whose answer or whose trace nobody will ask for any more.
+MATCH (r:Run)
+WHERE (r.discarded AND r.touched_at < $answers_before) OR r.touched_at < $traces_before
+RETURN r.id AS id, r.touched_at AS touched_at
+LIMIT $limit
+
+// delete_items: Delete the items of runs that were not touched meanwhile.
+UNWIND $runs AS row
+MATCH (r:Run {id: row.id})-[:TOOK]->(i:RunItem)
+WHERE r.touched_at = row.touched_at
+DETACH DELETE i
+
+// delete: Delete runs that were not touched meanwhile.
+UNWIND $runs AS row
+MATCH (r:Run {id: row.id})
+WHERE r.touched_at = row.touched_at
+DETACH DELETE r

@@ -1,0 +1,139 @@
+"""The traces of all runs, in the graph.
+
+A batch may hold runs of several scopes, so its statements find nodes by their id alone; the id is
+made from the scope (see `RunKey`), which makes it the stricter of the two.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from fourtier.engines.graph.moments import as_text
+from fourtier.engines.graph.protocol import GraphSchema, GraphStore, Node, Relation, Row, Statement
+from fourtier.engines.graph.queries import load_queries
+from fourtier.working_memory.compression import Condensed
+from fourtier.working_memory.records import KeptRun, RunKey, to_item
+
+SCHEMA = GraphSchema(
+    nodes=[
+        Node(
+            "Run",
+            dict.fromkeys(("id", "scope", "run_id", "condensed", "answer", "touched_at"), "STRING")
+            | dict.fromkeys(("ended", "discarded"), "BOOL")
+            | {"condensed_through": "INT64"},
+            indexed=("touched_at",),
+        ),
+        Node(
+            "RunItem",
+            dict.fromkeys(
+                ("id", "scope", "item_id", "type", "content", "written_at", "metadata"), "STRING"
+            )
+            | {"step": "INT64"},
+        ),
+    ],
+    relations=[Relation("TOOK", "Run", "RunItem")],
+)
+
+#: How many expired runs are deleted in one transaction.
+_TOGETHER = 100
+
+
+class TraceStore:
+    """Reads and writes runs.
+
+    Attributes:
+        writing: held by who reads a run in order to write it.
+    """
+
+    def __init__(self, graph: GraphStore) -> None:
+        self.writing = asyncio.Lock()
+        self._graph = graph
+        self._queries = load_queries("fourtier.working_memory")
+
+    async def load(self, keys: Iterable[RunKey]) -> dict[RunKey, KeptRun]:
+        """Read runs with their items; one that is not known is empty."""
+        runs = {key.id: KeptRun(key) for key in keys}
+        states, items = await asyncio.gather(
+            self._graph.read(None, self._queries["runs"], ids=list(runs)),
+            self._graph.read(None, self._queries["items"], ids=list(runs)),
+        )
+        for row in items:
+            item = to_item(row)
+            runs[str(row["run"])].items[item.id] = item
+        for row in states:
+            run = runs[str(row["id"])]
+            run.condensed = Condensed(str(row["condensed"]), int(row["condensed_through"]))
+            run.answer = str(row["answer"]) if row["ended"] else None
+            run.discarded = bool(row["discarded"])
+            run.known = frozenset(run.items)
+        return {run.key: run for run in runs.values()}
+
+    async def save(self, runs: Iterable[KeptRun]) -> None:
+        """Write what has changed in runs, all in one transaction; nothing where nothing has."""
+        changed = [run for run in runs if run.changed or run.state_changed]
+        if not changed:
+            return
+        now = as_text(datetime.now(UTC))
+        items = [(run, item) for run in changed for item in run.changed.values()]
+        await self._graph.write(
+            None,
+            *self._statement("create", "runs", [r.to_row(now) for r in changed if not r.is_known]),
+            *self._statement("set", "runs", [r.to_row(now) for r in changed if r.is_known]),
+            *self._statement(
+                "add_items",
+                "items",
+                [run.item_row(item) for run, item in items if not run.knows(item)],
+            ),
+            *self._statement(
+                "replace_items",
+                "items",
+                [run.item_row(item) for run, item in items if run.knows(item)],
+            ),
+        )
+
+    async def discard(self, run: KeptRun) -> int:
+        """Delete a run's items, and the run too unless it has an answer; how many items."""
+        if not run.is_known or run.discarded:
+            return 0
+        dropped = len(run.items)
+        run.discard()
+        now = as_text(datetime.now(UTC))
+        row = run.to_row(now)
+        touched = Statement(self._queries["set"], {"runs": [row]})
+        items = Statement(self._queries["delete_items"], {"runs": [row]})
+        itself = Statement(self._queries["delete"], {"runs": [row]})
+        await self._graph.write(None, touched, items, *([itself] if run.answer is None else []))
+        return dropped
+
+    async def improve(self, key: RunKey, condensed: Condensed) -> None:
+        """Put a better text in the place of one that stands for the same steps."""
+        improved: Row = {
+            "id": key.id,
+            "condensed": condensed.text,
+            "condensed_through": condensed.through,
+        }
+        async with self.writing:
+            await self._graph.write(key.scope, Statement(self._queries["improve"], improved))
+
+    async def expire(self, answers_before: datetime, traces_before: datetime) -> int:
+        """Delete answers and traces that nobody will ask for any more; how many runs."""
+        deleted = 0
+        while rows := await self._graph.read(
+            None,
+            self._queries["expired"],
+            answers_before=as_text(answers_before),
+            traces_before=as_text(traces_before),
+            limit=_TOGETHER,
+        ):
+            runs = {"runs": rows}
+            await self._graph.write(
+                None,
+                Statement(self._queries["delete_items"], runs),
+                Statement(self._queries["delete"], runs),
+            )
+            deleted += len(rows)
+        return deleted
+
+    def _statement(self, name: str, parameter: str, rows: Sequence[Row]) -> list[Statement]:
+        """One UNWIND over all rows, or nothing: an engine cannot tell the type of no rows."""
+        return [Statement(self._queries[name], {parameter: rows})] if rows else []
