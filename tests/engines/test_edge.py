@@ -6,15 +6,8 @@ from pathlib import Path
 
 import pytest
 from tests.engines.crash import written_until_killed
-from tests.engines.vectors_contract import (
-    ANN,
-    DIMENSIONS,
-    EAST,
-    VectorStoreContract,
-    ids,
-    point,
-    scrolled,
-)
+from tests.engines.vectors_contract import ANN, DIMENSIONS, VectorStoreContract, point
+from tests.engines.vectors_operations import EAST, ids, scrolled
 
 from fourtier.engines.vectors.edge import open_edge
 from fourtier.engines.vectors.protocol import VectorStore

@@ -9,7 +9,8 @@ from uuid import uuid4
 import pytest
 from qdrant_client import AsyncQdrantClient, models
 from tests.cluster.servers import SERVERS
-from tests.engines.vectors_contract import ANN, DIMENSIONS, EAST, VectorStoreContract, ids, point
+from tests.engines.vectors_contract import ANN, DIMENSIONS, VectorStoreContract, point
+from tests.engines.vectors_operations import EAST, ids
 
 from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.engines.vectors.qdrant import QdrantVectorStore, create_collection, open_qdrant

@@ -3,40 +3,31 @@
 import tempfile
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.engines.vectors_operations import (
+    ALIKE,
+    EAST,
+    NORTH,
+    OPERATIONS,
+    Model,
+    ids,
+    scrolled,
+)
 
-from fourtier.engines.vectors.protocol import Hit, Point, VectorStore
+from fourtier.engines.vectors.protocol import Point, VectorStore
 from fourtier.runtime.errors import RefusedError
 from fourtier.schema.message import Scope, Vector
 
 DIMENSIONS = 4
 ANN, BOB = Scope("ann", "default"), Scope("bob", "default")
-#: Not one of them may be taken for another, however their parts are joined.
-ALIKE = [Scope("a", "b/c"), Scope("a/b", "c"), Scope("a", "b"), Scope("ä 人", "b")]
-
-EAST, NORTH = Vector.of([1, 0, 0, 0]), Vector.of([0, 1, 0, 0])
 
 
 def point(name: str, vector: Vector = EAST, text: str = "", **payload: str) -> Point:
     return Point(name, vector, text or name, payload)
-
-
-def ids(hits: Sequence[Hit]) -> list[str]:
-    return [hit.id for hit in hits]
-
-
-async def scrolled(store: VectorStore, scope: Scope, page: int) -> list[str]:
-    """All ids of a scope, read page by page."""
-    found: list[str] = []
-    while hits := await store.scroll(scope, page, found[-1] if found else None):
-        assert len(hits) <= page
-        found += ids(hits)
-    return found
 
 
 class VectorStoreContract:
@@ -271,77 +262,10 @@ class VectorStoreContract:
     )
     @given(st.data())
     async def test_no_operation_reaches_another_scope(self, data: st.DataObject) -> None:
-        operations = data.draw(st.lists(_OPERATIONS, min_size=1, max_size=12))
+        operations = data.draw(st.lists(OPERATIONS, min_size=1, max_size=12))
         with tempfile.TemporaryDirectory() as place:
             async with self.opened(Path(place)) as store:
-                model = _Model()
+                model = Model()
                 for operation in operations:
                     await operation.run(store, model)
                     await model.check(store)
-
-
-@dataclass
-class _Model:
-    """What the store should hold."""
-
-    points: dict[Scope, dict[str, Point]] = field(default_factory=lambda: {s: {} for s in ALIKE})
-
-    async def check(self, store: VectorStore) -> None:
-        for scope, mine in self.points.items():
-            assert await store.count(scope) == len(mine)
-            assert sorted(await scrolled(store, scope, 2)) == sorted(mine)
-            found = await store.search(scope, EAST, "cello river zebra", 50)
-            assert sorted(ids(found)) == sorted(mine)
-            assert sorted(ids(await store.similar(scope, NORTH, 50))) == sorted(mine)
-            assert {hit.id: hit.payload for hit in await store.get(scope, _NAMES)} == {
-                name: mine[name].payload for name in mine
-            }
-        assert await store.count(None) == sum(map(len, self.points.values()))
-
-
-@dataclass
-class _Upsert:
-    scope: Scope
-    points: list[Point]
-
-    async def run(self, store: VectorStore, model: _Model) -> None:
-        await store.upsert(self.scope, self.points)
-        model.points[self.scope] |= {each.id: each for each in self.points}
-
-
-@dataclass
-class _Delete:
-    scope: Scope
-    names: list[str]
-
-    async def run(self, store: VectorStore, model: _Model) -> None:
-        known = model.points[self.scope]
-        expected = len(set(self.names) & known.keys())
-        assert await store.delete(self.scope, self.names) == expected
-        for name in self.names:
-            known.pop(name, None)
-
-
-@dataclass
-class _DeleteScope:
-    scope: Scope
-
-    async def run(self, store: VectorStore, model: _Model) -> None:
-        assert await store.delete_scope(self.scope) == len(model.points[self.scope])
-        model.points[self.scope].clear()
-
-
-_NAMES = ["a", "b", "c", "ä"]
-_SCOPES = st.sampled_from(ALIKE)
-_POINTS = st.builds(
-    Point,
-    id=st.sampled_from(_NAMES),
-    vector=st.sampled_from([EAST, NORTH, Vector.of([0.5, -1, 2, 0])]),
-    text=st.sampled_from(["", "the", "cello", "blue cello", "river zebra"]),
-    payload=st.dictionaries(st.sampled_from(["kind", "more"]), st.text(max_size=5)),
-)
-_OPERATIONS = st.one_of(
-    st.builds(_Upsert, _SCOPES, st.lists(_POINTS, max_size=4)),
-    st.builds(_Delete, _SCOPES, st.lists(st.sampled_from(_NAMES), max_size=4)),
-    st.builds(_DeleteScope, _SCOPES),
-)
