@@ -17,6 +17,9 @@ from fourtier.runtime.bus.contract import Delivery
 _tracer = trace.get_tracer("fourtier")
 _meter = metrics.get_meter("fourtier")
 
+#: From a read out of memory to a run with a slow model.
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
+
 _handled = _meter.create_counter(
     "fourtier.messages.handled", description="messages handled and acknowledged"
 )
@@ -34,16 +37,29 @@ _expired = _meter.create_counter(
     description="reads dropped because their caller had stopped waiting",
 )
 _duration = _meter.create_histogram(
-    "fourtier.messages.duration", unit="s", description="time from taking a message to its end"
+    "fourtier.messages.duration",
+    unit="s",
+    description="time from taking a message to its end",
+    explicit_bucket_boundaries_advisory=_SECONDS,
 )
 _age = _meter.create_histogram(
-    "fourtier.messages.queue_age", unit="s", description="age of a message when it was taken"
+    "fourtier.messages.queue_age",
+    unit="s",
+    description="age of a message when it was taken",
+    explicit_bucket_boundaries_advisory=_SECONDS,
 )
 _batch = _meter.create_histogram(
-    "fourtier.messages.batch_size", unit="{message}", description="messages handled together"
+    "fourtier.messages.batch_size",
+    unit="{message}",
+    description="messages handled together",
+    explicit_bucket_boundaries_advisory=(1, 2, 4, 8, 16, 32, 64),
 )
 _left_out = _meter.create_counter(
     "fourtier.agent.tiers_left_out", description="tiers that were down or late for a run's context"
+)
+
+_model_tokens = _meter.create_counter(
+    "fourtier.completion.tokens", unit="{token}", description="tokens that models were paid for"
 )
 
 
@@ -136,3 +152,9 @@ def count_dead_letter(service: str, topic: str) -> None:
 def count_left_out(tier: str) -> None:
     """Count a tier that a run had to do without."""
     _left_out.add(1, {"tier": tier})
+
+
+def count_model_tokens(model: str, prompt: int, completion: int) -> None:
+    """Count the tokens of one completion."""
+    _model_tokens.add(prompt, {"model": model, "kind": "prompt"})
+    _model_tokens.add(completion, {"model": model, "kind": "completion"})
