@@ -24,6 +24,7 @@ from tests.support.model import Calls, Fails, Says, ScriptedModel, scripted_mode
 from tests.support.waiting import wait_until
 
 ANN = Scope("ann", "default")
+LONG = " ".join(f"word{number}" for number in range(200))
 ALL = {
     "embeddings": {},
     "completion": {"attempts": 1},
@@ -42,7 +43,7 @@ async def agent(
     services = {name: values for name, values in ALL.items() if name not in without}
     services |= {"agent": parameters}
     async with (
-        scripted_model(list(script)) as model,
+        scripted_model(*script) as model,
         running_flow(data, services, settings=model.settings) as flow,
         client_on(flow.bus) as client,
     ):
@@ -101,12 +102,12 @@ async def test_tools_are_used_until_there_is_an_answer(tmp_path: Path) -> None:
 
 
 async def test_streaming_gives_the_answer_in_pieces(tmp_path: Path) -> None:
-    async with agent(tmp_path, Says("One two three four.")) as (_, client, _model):
+    async with agent(tmp_path, Says(LONG)) as (_, client, _model):
         got = await replies(client, "Count", streaming=True)
 
     pieces = [reply for reply in got if reply.message_type == "answer"]
     assert len(pieces) > 2
-    assert "".join(reply.content for reply in pieces) == "One two three four."
+    assert "".join(reply.content for reply in pieces) == LONG
     assert len({reply.message_id for reply in pieces}) == 1
     assert [reply.end_of_message for reply in pieces].count(True) == 1
 

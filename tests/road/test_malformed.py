@@ -58,7 +58,7 @@ async def test_malformed_messages_end_in_the_dead_letters(tmp_path: Path) -> Non
         return Says("Still here.")
 
     async with (
-        scripted_model(hello) as model,
+        scripted_model(script=hello) as model,
         running_flow(tmp_path, ROAD, bus="embedded", settings=model.settings) as flow,
         client_on(flow.bus) as client,
     ):

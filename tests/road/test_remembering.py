@@ -24,7 +24,7 @@ def noted(_request: ModelRequest) -> Says:
 @asynccontextmanager
 async def road(data: Path) -> AsyncGenerator[Client]:
     async with (
-        scripted_model(noted) as model,
+        scripted_model(script=noted) as model,
         running_flow(data, ROAD, bus="embedded", settings=model.settings) as flow,
         client_on(flow.bus) as client,
     ):
@@ -79,7 +79,7 @@ async def test_a_task_becomes_an_episode_and_a_conversation_can_be_ended(tmp_pat
         Says("You are welcome."),
     ]
     async with (
-        scripted_model(script) as model,
+        scripted_model(*script) as model,
         running_flow(tmp_path, ROAD, settings=model.settings) as flow,
         client_on(flow.bus) as client,
     ):

@@ -32,7 +32,7 @@ async def test_the_example_of_the_wire_page_runs_as_it_is_written(tmp_path: Path
         return Says("10,000 dollars.")
 
     async with (
-        scripted_model(budget) as model,
+        scripted_model(script=budget) as model,
         running_flow(
             tmp_path,
             ROAD,
