@@ -1,6 +1,7 @@
 """LadybugDB: an embedded graph database with Cypher, one file."""
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import AsyncGenerator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 
 import ladybug
 
+from fourtier.engines.graph.binding import bound
 from fourtier.engines.graph.protocol import (
     GraphSchema,
     Node,
@@ -27,79 +29,122 @@ R = TypeVar("R")
 _READERS = 2
 #: The database takes what it needs up to this; its default would be most of the machine.
 _BUFFER_BYTES = 256 * 1024 * 1024
+#: What a property holds in nodes that are older than the property.
+_DEFAULTS = {"STRING": "''", "INT64": "0", "DOUBLE": "0.0", "BOOL": "false"}
 
 
 class LadybugGraphStore:
-    """A database file. Writes run in one thread, reads in a few others, so that they never wait."""
+    """A database file. Writes run in one thread, reads in a few others, so that they never wait.
+
+    There is no index but the one on `id` (the engine's others were seen to give wrong answers), so
+    any other condition reads the columns that a statement names, in full. What keeps statements
+    fast (times seen at 50,000 facts of 15 properties):
+
+    - Narrow first, then read by id: `WITH f.id AS wanted MATCH (g:Fact {id: wanted}) RETURN ...`
+      reads the long columns of what was found only (5 ms instead of 20).
+    - A relation from a node that is named by its id costs nothing to follow (0.1 ms).
+    - `UNWIND $rows AS row CREATE (f:Fact {id: row.id}) SET ...` for new nodes and `MATCH ... SET`
+      for known ones: a `MERGE` behind an `UNWIND` reads the table (3 ms for 50 rows, not 18).
+    """
 
     def __init__(self, database: ladybug.Database) -> None:
         self._database = database
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="graph-write")
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="graph-read")
-        self._connections = threading.local()
+        self._mine = threading.local()
+        self._connections: list[ladybug.Connection] = []
 
     def _connection(self) -> ladybug.Connection:
-        connection: ladybug.Connection | None = getattr(self._connections, "mine", None)
+        """The connection of the running thread."""
+        connection: ladybug.Connection | None = getattr(self._mine, "connection", None)
         if connection is None:
             connection = ladybug.Connection(self._database)
-            self._connections.mine = connection
+            self._mine.connection = connection
+            self._connections.append(connection)
         return connection
 
     async def read(
         self, scope: Scope | None, text: str, **parameters: Parameter
     ) -> list[dict[str, Value]]:
         """Run one statement that changes nothing; a dict for each row."""
-        bound = _bound(scope, text, parameters)
-        return await self._run(self._readers, lambda: _rows(self._connection(), text, bound))
+        statement = Statement(text, bound(scope, text, parameters))
+        return (await self._run(self._readers, "BEGIN TRANSACTION READ ONLY", [statement]))[0]
 
     async def write(
         self, scope: Scope | None, *statements: Statement
     ) -> list[list[dict[str, Value]]]:
         """Run statements in one transaction; on disk when this returns."""
-        return await self._run(self._writer, lambda: self._write(scope, statements))
+        ready = [
+            Statement(each.text, bound(scope, each.text, each.parameters)) for each in statements
+        ]
+        return await self._run(self._writer, "BEGIN TRANSACTION", ready)
 
-    def _write(
-        self, scope: Scope | None, statements: tuple[Statement, ...]
+    async def _run(
+        self, executor: ThreadPoolExecutor, begin: str, statements: list[Statement]
     ) -> list[list[dict[str, Value]]]:
-        connection = self._connection()
-        connection.execute("BEGIN TRANSACTION")
-        try:
-            results = [
-                _rows(connection, each.text, _bound(scope, each.text, each.parameters))
-                for each in statements
-            ]
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
-        connection.execute("COMMIT")
-        return results
+        def transact() -> list[list[dict[str, Value]]]:
+            connection = self._connection()
+            connection.execute(begin)
+            try:
+                results = [_rows(connection, each.text, each.parameters) for each in statements]
+            except BaseException:
+                # After an error of its own the engine has rolled back already, and says so.
+                with contextlib.suppress(RuntimeError):
+                    connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+            return results
 
-    async def _run(self, executor: ThreadPoolExecutor, work: Callable[[], R]) -> R:
-        return await asyncio.get_running_loop().run_in_executor(executor, work)
+        return await asyncio.get_running_loop().run_in_executor(executor, transact)
+
+    async def execute(self, work: Callable[[ladybug.Connection], R]) -> R:
+        """Run work that cannot be part of a transaction, in the writer's thread."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._writer, lambda: work(self._connection()))
 
     def close(self) -> None:
         """Wait for what runs, then close the file."""
         self._readers.shutdown()
         self._writer.shutdown()
+        for connection in self._connections:
+            connection.close()
         self._database.close()
 
 
-def _bound(scope: Scope | None, text: str, parameters: Mapping[str, Parameter]) -> dict[str, Any]:
-    """Parameters with the scope, for a database that refuses those that a text does not name."""
-    bound: dict[str, Any] = dict(parameters)
-    if scope is not None and "$scope" in text:
-        bound["scope"] = scope.key
-    return bound
-
-
 def _rows(
-    connection: ladybug.Connection, text: str, parameters: dict[str, Any]
+    connection: ladybug.Connection, text: str, parameters: Mapping[str, Parameter]
 ) -> list[dict[str, Value]]:
-    result = connection.execute(text, parameters)
+    ready = {name: _in_order(value) for name, value in parameters.items()}
+    result = connection.execute(text, ready)
     if isinstance(result, list):
-        raise TypeError("one statement at a time")
-    names = result.get_column_names()
-    return [dict(zip(names, row, strict=True)) for row in result]
+        raise TypeError(f"one statement at a time, not: {text}")
+    with result:
+        names = result.get_column_names()
+        return [dict(zip(names, row, strict=True)) for row in result]
+
+
+def _in_order(value: Parameter) -> Any:
+    """A list of rows with their keys in one order: the engine takes them by their places."""
+    if isinstance(value, str | int | float):
+        return value
+    return [dict(sorted(each.items())) if isinstance(each, Mapping) else each for each in value]
+
+
+def _adapt(connection: ladybug.Connection, schema: GraphSchema) -> None:
+    """Create what the schema names and is not there; a file of an older release has less."""
+    for node in schema.nodes:
+        connection.execute(_create_node(node))
+        known = {
+            row["name"]
+            for row in _rows(connection, f"CALL table_info('{node.label}') RETURN *", {})
+        }
+        for name, kind in node.properties.items():
+            if name not in known:
+                connection.execute(
+                    f"ALTER TABLE {node.label} ADD {name} {kind} DEFAULT {_DEFAULTS[kind]}"
+                )
+    for relation in schema.relations:
+        connection.execute(_create_relation(relation))
 
 
 def _create_node(node: Node) -> str:
@@ -118,24 +163,22 @@ async def open_ladybug(file: Path, schema: GraphSchema) -> AsyncGenerator[Ladybu
     """Open or create the database file with a service's schema.
 
     Raises:
-        StartupError: another process has the file open.
+        StartupError: another process has the file open, or it cannot be opened at all.
     """
-    file.parent.mkdir(parents=True, exist_ok=True)
     try:
+        file.parent.mkdir(parents=True, exist_ok=True)
         database = await asyncio.to_thread(
             ladybug.Database, str(file), buffer_pool_size=_BUFFER_BYTES
         )
-    except RuntimeError as error:
+    except (OSError, RuntimeError) as error:
         if "lock" in str(error):
-            raise StartupError(f"{file} is in use by another process: {error}") from error
-        raise
+            raise StartupError(
+                f"the graph {file} is in use by another process: stop that one first"
+            ) from error
+        raise StartupError(f"the graph {file} cannot be opened: {error}") from error
     store = LadybugGraphStore(database)
     try:
-        for statement in [
-            *map(_create_node, schema.nodes),
-            *map(_create_relation, schema.relations),
-        ]:
-            await store.write(None, Statement(statement))
+        await store.execute(lambda connection: _adapt(connection, schema))
         yield store
     finally:
         await asyncio.to_thread(store.close)

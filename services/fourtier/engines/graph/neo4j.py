@@ -1,12 +1,13 @@
 """Neo4j by its own asynchronous driver."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, LiteralString, cast
+from typing import LiteralString, cast
 
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction
 from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError
 
+from fourtier.engines.graph.binding import bound
 from fourtier.engines.graph.protocol import GraphSchema, Parameter, Statement, Value
 from fourtier.runtime.errors import StartupError
 from fourtier.schema.message import Scope
@@ -23,35 +24,32 @@ class Neo4jGraphStore:
     ) -> list[dict[str, Value]]:
         """Run one statement that changes nothing; a dict for each row."""
         async with self._driver.session() as session:
-            return await session.execute_read(_run, text, _bound(scope, parameters))
+            return await session.execute_read(_run, text, bound(scope, text, parameters))
 
     async def write(
         self, scope: Scope | None, *statements: Statement
     ) -> list[list[dict[str, Value]]]:
         """Run statements in one transaction; on disk when this returns."""
+        ready = [
+            Statement(each.text, bound(scope, each.text, each.parameters)) for each in statements
+        ]
         async with self._driver.session() as session:
-            return await session.execute_write(_run_all, scope, statements)
+            return await session.execute_write(_run_all, ready)
 
 
 async def _run(
-    transaction: AsyncManagedTransaction, text: str, parameters: dict[str, Any]
+    transaction: AsyncManagedTransaction, text: str, parameters: Mapping[str, Parameter]
 ) -> list[dict[str, Value]]:
     # All texts come from our own files; mypy takes LiteralString for str, pyright does not.
     literal = cast("LiteralString", text)  # type: ignore[redundant-cast]
-    result = await transaction.run(literal, parameters)
+    result = await transaction.run(literal, dict(parameters))
     return await result.data()
 
 
 async def _run_all(
-    transaction: AsyncManagedTransaction, scope: Scope | None, statements: tuple[Statement, ...]
+    transaction: AsyncManagedTransaction, statements: Sequence[Statement]
 ) -> list[list[dict[str, Value]]]:
-    return [
-        await _run(transaction, each.text, _bound(scope, each.parameters)) for each in statements
-    ]
-
-
-def _bound(scope: Scope | None, parameters: Mapping[str, Parameter]) -> dict[str, Any]:
-    return {**parameters, **({"scope": scope.key} if scope is not None else {})}
+    return [await _run(transaction, each.text, each.parameters) for each in statements]
 
 
 @asynccontextmanager

@@ -10,6 +10,7 @@ from fourtier.schema.message import Scope
 #: is ever null: an engine that is typed by column cannot guess a null's type.
 Value = str | int | float | bool
 Row = Mapping[str, Value]
+#: A list of rows has at least one row, and each row has the same keys, for the same reason.
 Parameter = Value | Sequence[Value] | Sequence[Row]
 
 
@@ -41,7 +42,7 @@ class GraphSchema:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A Cypher text with its parameters; `$scope` is bound by the store."""
+    """A Cypher text and the parameters that it names, but for `$scope`, which the store binds."""
 
     text: str
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
@@ -50,17 +51,26 @@ class Statement:
 class GraphStore(Protocol):
     """A graph database. The scope is an argument that cannot be left out.
 
-    It is bound to `$scope` in every statement; None stands for upkeep across scopes.
+    It is bound to `$scope`, and a statement that is to run in a scope and does not name it is
+    refused; None stands for what is done across scopes. The errors of the engine come as they are.
     """
 
     async def read(
         self, scope: Scope | None, text: str, **parameters: Parameter
     ) -> list[dict[str, Value]]:
-        """Run one statement that changes nothing; a dict for each row."""
+        """Run one statement, which can change nothing; a dict for each row.
+
+        Raises:
+            ValueError: the parameters are not those that the text names.
+        """
         ...
 
     async def write(
         self, scope: Scope | None, *statements: Statement
     ) -> list[list[dict[str, Value]]]:
-        """Run statements in one transaction; on disk when this returns. Rows of each statement."""
+        """Run statements in one transaction; on disk when this returns. Rows of each statement.
+
+        Raises:
+            ValueError: the parameters of a statement are not those that its text names.
+        """
         ...

@@ -1,0 +1,39 @@
+"""Parameters for a statement, checked alike for both engines.
+
+Left to themselves they differ: LadybugDB takes a parameter that is missing for null, and refuses
+one that is not used; Neo4j does the opposite.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+
+from fourtier.engines.graph.protocol import Parameter
+from fourtier.schema.message import Scope
+
+_NAME = re.compile(r"\$(\w+)")
+
+
+def bound(
+    scope: Scope | None, text: str, parameters: Mapping[str, Parameter]
+) -> dict[str, Parameter]:
+    """The parameters with the scope.
+
+    Raises:
+        ValueError: the text names others than are given; above all, it is to run in a scope and
+            does not say `$scope`.
+    """
+    given = dict(parameters)
+    if scope is not None:
+        given["scope"] = scope.key
+    named = _named(text)
+    if missing := sorted(named - given.keys()):
+        raise ValueError(f"no value is given for ${', $'.join(missing)} in: {text}")
+    if unused := sorted(given.keys() - named):
+        raise ValueError(f"${', $'.join(unused)} is given, but not used in: {text}")
+    return given
+
+
+@cache
+def _named(text: str) -> frozenset[str]:
+    return frozenset(_NAME.findall(text))
