@@ -1,4 +1,4 @@
-"""What a user says in one conversation is there in the next, for them alone, also after a restart."""
+"""What a user says in one conversation is there in the next: for them alone, for good."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

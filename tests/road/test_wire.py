@@ -19,7 +19,9 @@ PORT = 6650  # the example names it
 
 def example() -> str:
     """The one Python block of the page."""
-    (block,) = re.findall(r"```python\n(.*?)```", Path("docs/wire.md").read_text("utf-8"), re.DOTALL)
+    (block,) = re.findall(
+        r"```python\n(.*?)```", Path("docs/wire.md").read_text("utf-8"), re.DOTALL
+    )
     return str(block)
 
 

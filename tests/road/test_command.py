@@ -1,0 +1,98 @@
+"""What a newcomer types, also the wrong things."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.support.process import FlowCommand, free_port
+
+FLOW = {"name": "small", "services": {"embeddings": {}, "facts": {}, "conversations": {}}}
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> FlowCommand:
+    flow = tmp_path / "flow.yaml"
+    flow.write_text(yaml.safe_dump(FLOW), "utf-8")
+    return FlowCommand(flow, tmp_path / "data", free_port())
+
+
+async def test_without_a_flow_it_says_how_to_start_one(command: FlowCommand) -> None:
+    code, output = await command.run("facts", "list")
+    assert code == 2
+    assert "no flow is running at" in output
+    assert "fourtier up" in output
+    assert "Traceback" not in output
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"services": {"facts": {"colour": "red"}}}, "services.facts.colour"),
+        ({"services": {"weather": {}}}, "no service 'weather'"),
+        ({"bus": {"port": "many"}}, "bus.port"),
+        ({"name": "Not A Name"}, "name:"),
+    ],
+)
+async def test_a_wrong_flow_is_told_with_file_and_key(
+    command: FlowCommand, change: dict[str, object], said: str
+) -> None:
+    command.flow.write_text(yaml.safe_dump(FLOW | change), "utf-8")
+    code, output = await command.run("flow", "check", str(command.flow))
+    joined = " ".join(output.split())
+    assert code == 2
+    assert said in joined
+    assert "Traceback" not in output
+
+
+async def test_facts_can_be_added_searched_listed_and_forgotten(command: FlowCommand) -> None:
+    flow = ("--flow", str(command.flow), "--user", "ann")
+    async with command.up():
+        _, added = await command.run("facts", "add", "I live in Oslo", *flow)
+        _, found = await command.run("facts", "search", "Where is my home?", "--json", *flow)
+        fact_id = json.loads(found)[0]["id"]
+        wrong, complaint = await command.run("facts", "forget", "no-such-fact", *flow)
+        code, forgot = await command.run("facts", "forget", fact_id, *flow)
+        _, listed = await command.run("facts", "list", *flow)
+        locked, holder = await command.run("up", str(command.flow))
+
+    assert "Remembered" in added
+    assert (wrong, code) == (1, 0)
+    assert "ann/default has no fact no-such-fact" in " ".join(complaint.split())
+    assert "Forgot it." in forgot
+    assert "0 of 0 facts of ann/default" in listed
+    assert locked == 2
+    assert "is in use by process" in holder
+
+
+async def test_bad_lines_of_an_import_are_named_and_the_rest_is_imported(
+    command: FlowCommand, tmp_path: Path
+) -> None:
+    good = {
+        "conversation_id": "c1",
+        "user": "ann",
+        "speaker": "Ann",
+        "timestamp": "2026-03-01T10:00:00+00:00",
+        "content": "I live in Oslo.",
+    }
+    file = tmp_path / "dialogue.jsonl"
+    file.write_text(
+        "\n".join(
+            [
+                json.dumps(good),
+                "not json",
+                json.dumps(good | {"timestamp": "yesterday"}),
+                "",
+                json.dumps({name: value for name, value in good.items() if name != "user"}),
+                json.dumps(good | {"content": "I moved to Bergen."}),
+            ]
+        ),
+        "utf-8",
+    )
+    async with command.up():
+        code, output = await command.run("import", str(file), "--flow", str(command.flow))
+    assert code == 1
+    assert "2 messages imported, 3 bad lines." in output
+    assert "line 2:" in output
+    assert "line 3: timestamp:" in output
+    assert "line 5: user: Field required" in output
