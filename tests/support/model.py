@@ -306,7 +306,9 @@ async def scripted_model(
     model = ScriptedModel(replies if script is None else script, usage)
     application = web.Application()
     application.router.add_post("/v1/chat/completions", model.handle)
-    runner = web.AppRunner(application, handler_cancellation=True, shutdown_timeout=0.1)
+    runner = web.AppRunner(
+        application, handler_cancellation=True, shutdown_timeout=0.1, access_log=None
+    )
     await runner.setup()
     try:
         site = web.TCPSite(runner, "127.0.0.1", 0)

@@ -7,9 +7,17 @@ from pydantic import Field
 from fourtier.schema.message import Message, Metadata
 from fourtier.schema.topics import Call, Topic
 
+#: The only argument of an action whose arguments were no JSON object: what the model wrote instead.
+#: The tool refuses it, and the model reads in the observation what it did wrong.
+MALFORMED_ARGUMENTS = "malformed_arguments"
+
 
 class ChatMessage(Message):
-    """One message of the prompt. A tool's result names the tool."""
+    """One message of the prompt.
+
+    A tool's result names the tool. An earlier action is the text of an assistant message right
+    before it: `tool({"argument": 1})`.
+    """
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str

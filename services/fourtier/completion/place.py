@@ -1,0 +1,61 @@
+"""Which endpoint the environment names, if any."""
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from fourtier.runtime.errors import StartupError
+from fourtier.runtime.settings import Settings, secret
+
+_OPENAI = "https://api.openai.com/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPlace:
+    """A model at an endpoint."""
+
+    url: str
+    key: str | None
+    model: str
+
+    @property
+    def is_openai(self) -> bool:
+        """Whether it is OpenAI's own, whose newer models know `max_completion_tokens` alone."""
+        return urlsplit(self.url).hostname == urlsplit(_OPENAI).hostname
+
+
+def named_place(settings: Settings, model: str | None) -> ModelPlace | None:
+    """The endpoint that is named; None when it is left to the bundled model.
+
+    An empty variable is as good as none. `model` is the flow's.
+
+    Raises:
+        StartupError: half of it is named, or the URL is none.
+    """
+    url, key = settings.model_url or None, secret(settings.model_key) or None
+    name = settings.model_name or model
+    if not url and not key:
+        if name:
+            raise StartupError(
+                f"the model {name} is named, and no endpoint: set OPENAI_BASE_URL or "
+                f"OPENAI_API_KEY, or unset the model for the bundled one"
+            )
+        return None
+    if not name:
+        raise StartupError(
+            "an endpoint is named by OPENAI_BASE_URL or OPENAI_API_KEY, and no model: set "
+            "OPENAI_MODEL, or completion's parameter `model` in the flow"
+        )
+    return ModelPlace(_checked(url or _OPENAI), key, name)
+
+
+def _checked(url: str) -> str:
+    try:
+        parsed = urlsplit(url)
+        host, _port = parsed.hostname, parsed.port
+    except ValueError as error:
+        raise StartupError(f"OPENAI_BASE_URL is no URL: {error}") from error
+    if parsed.scheme not in {"http", "https"} or not host:
+        raise StartupError(f"OPENAI_BASE_URL is {url!r}, which is no http or https URL")
+    if parsed.username or parsed.password:
+        raise StartupError("OPENAI_BASE_URL has a password in it: use OPENAI_API_KEY")
+    return url
