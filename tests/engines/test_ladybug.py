@@ -1,0 +1,101 @@
+"""LadybugDB: the contract, and what belongs to a file on disk."""
+
+import asyncio
+import sys
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import pytest
+from tests.engines.crash import SCHEMA as CRASH_SCHEMA
+from tests.engines.crash import written_until_killed
+from tests.engines.graph_contract import (
+    ANN,
+    SCHEMA,
+    GraphStoreContract,
+    create,
+    row,
+    things,
+)
+
+from fourtier.engines.graph.ladybug import open_ladybug
+from fourtier.engines.graph.protocol import GraphSchema, GraphStore, Node, Statement
+from fourtier.runtime.errors import StartupError
+
+
+class TestLadybug(GraphStoreContract):
+    def opened(
+        self, place: Path, schema: GraphSchema = SCHEMA
+    ) -> AbstractAsyncContextManager[GraphStore]:
+        return open_ladybug(place / "graph.lbug", schema)
+
+    async def test_nodes_are_there_after_reopening(self, tmp_path: Path) -> None:
+        async with self.opened(tmp_path) as store:
+            await create(store, row("a", "text", 3), row("ключ"))
+        async with self.opened(tmp_path) as store:
+            assert await things(store) == ["a", "ключ"]
+            await create(store, row("b"))
+            assert await things(store) == ["a", "b", "ключ"]
+
+    async def test_nothing_that_was_written_is_lost_by_kill_9(self, tmp_path: Path) -> None:
+        written = await written_until_killed("graph", tmp_path / "graph.lbug", after=30)
+
+        async with self.opened(tmp_path, CRASH_SCHEMA) as store:
+            rows = await store.read(ANN, "MATCH (f:Fact) WHERE f.scope = $scope RETURN f.id AS id")
+            found = {found["id"] for found in rows}
+            assert set(written) <= found
+            assert len(found) % 10 == 0, "a transaction was kept in part"
+            related = await store.read(
+                None, "MATCH (f:Fact)-[:AFTER]->(b:Fact) RETURN count(f) AS number"
+            )
+            assert related == [{"number": len(found) - 10}]
+
+    async def test_properties_of_a_newer_release_are_added_to_an_older_file(
+        self, tmp_path: Path
+    ) -> None:
+        def schema(**more: str) -> GraphSchema:
+            return GraphSchema([Node("Thing", {"id": "STRING", "scope": "STRING"} | more)])
+
+        async with self.opened(tmp_path, schema()) as store:
+            await store.write(ANN, Statement("CREATE (t:Thing {id: 'old'}) SET t.scope = $scope"))
+        newer = schema(text="STRING", number="INT64", share="DOUBLE", flag="BOOL")
+        for _ in range(2):
+            async with self.opened(tmp_path, newer) as store:
+                found = await store.read(
+                    ANN,
+                    "MATCH (t:Thing) WHERE t.scope = $scope "
+                    "RETURN t.text AS text, t.number AS number, t.share AS share, t.flag AS flag",
+                )
+                assert found == [{"text": "", "number": 0, "share": 0.0, "flag": False}]
+
+    async def test_one_process_at_a_time(self, tmp_path: Path) -> None:
+        other = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-c",
+            "import ladybug, sys\n"
+            f"database = ladybug.Database({str(tmp_path / 'graph.lbug')!r})\n"
+            "print('open', flush=True)\n"
+            "sys.stdin.read()\n",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        assert other.stdout
+        assert await other.stdout.readline() == b"open\n"
+        with pytest.raises(StartupError, match="in use by another process"):
+            async with self.opened(tmp_path):
+                pass
+        await other.communicate(b"")
+
+        async with self.opened(tmp_path) as store:
+            assert await things(store) == []
+
+    async def test_a_file_that_is_no_graph_is_told_at_the_start(self, tmp_path: Path) -> None:
+        (tmp_path / "graph.lbug").write_bytes(b"something else" * 1000)
+        with pytest.raises(StartupError, match="cannot be opened"):
+            async with self.opened(tmp_path):
+                pass
+
+    async def test_a_directory_in_the_way_is_told_at_the_start(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("in the way")
+        with pytest.raises(StartupError, match="cannot be opened"):
+            async with self.opened(tmp_path / "file"):
+                pass

@@ -1,0 +1,62 @@
+"""Neo4j: the contract on a server when one is named, and what a wrong URL says."""
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import pytest
+from tests.cluster.servers import SERVERS
+from tests.engines.graph_contract import ANN, SCHEMA, GraphStoreContract, create, row, things
+
+from fourtier.engines.graph.neo4j import open_neo4j
+from fourtier.engines.graph.protocol import GraphSchema, GraphStore
+from fourtier.runtime.errors import StartupError
+
+NOBODY = "bolt://127.0.0.1:9"
+
+
+@pytest.mark.cluster
+@pytest.mark.skipif(SERVERS.neo4j_url is None, reason="FOURTIER_TEST_NEO4J_URL names no server")
+class TestNeo4j(GraphStoreContract):
+    def opened(
+        self, place: Path, schema: GraphSchema = SCHEMA
+    ) -> AbstractAsyncContextManager[GraphStore]:
+        del place  # on the server
+        return open_neo4j(str(SERVERS.neo4j_url), schema, user=None, password=None)
+
+    async def test_nodes_are_there_for_another_connection(
+        self, store: GraphStore, tmp_path: Path
+    ) -> None:
+        await create(store, row("a"))
+        async with self.opened(tmp_path) as other:
+            assert await things(other) == ["a"]
+
+    async def test_replicas_start_at_the_same_time(self, tmp_path: Path) -> None:
+        async def start() -> None:
+            async with self.opened(tmp_path) as store:
+                await store.read(
+                    ANN, "MATCH (t:ContractThing {id: 'x', scope: $scope}) RETURN t.id AS id"
+                )
+
+        await asyncio.gather(*(start() for _ in range(4)))
+
+    async def test_keys_and_indexes_are_there(self, store: GraphStore) -> None:
+        found = await store.read(
+            None,
+            "SHOW INDEXES YIELD labelsOrTypes, properties "
+            "WHERE labelsOrTypes = ['ContractThing'] "
+            "RETURN properties[0] AS property ORDER BY property",
+        )
+        assert found == [{"property": "id"}, {"property": "scope"}]
+
+
+async def test_no_server_is_one_clear_line() -> None:
+    with pytest.raises(StartupError, match=r"graph at bolt://127\.0\.0\.1:9 cannot be used"):
+        async with open_neo4j(NOBODY, SCHEMA, user=None, password=None):
+            pass
+
+
+async def test_a_url_that_is_none_is_one_clear_line() -> None:
+    with pytest.raises(StartupError, match="no URL of a Neo4j server"):
+        async with open_neo4j("nonsense://x", SCHEMA, user=None, password=None):
+            pass
