@@ -1,4 +1,4 @@
-"""When two statements are the same fact."""
+"""When two statements are the same fact, and the names of facts and slots."""
 
 import re
 import unicodedata
@@ -16,6 +16,21 @@ def normalised(content: str) -> str:
     return text.rstrip(".!;, ").casefold()
 
 
-def fact_id(scope: Scope, content: str) -> str:
-    """A UUID that is the same whenever the same statement is made in the same scope."""
-    return str(uuid.uuid5(_NAMESPACE, f"{scope.key}\n{normalised(content)}"))
+def owner_of(scope: Scope, speaker: str) -> str:
+    """Whose "my" it is: the speaker's, who is the user if nothing else is said."""
+    name = normalised(speaker)
+    return normalised(scope.user) if name in {"", "user"} else name
+
+
+def fact_id(scope: Scope, speaker: str, content: str) -> str:
+    """A UUID that is the same whenever one speaker makes the same statement in the same scope."""
+    return _uuid("fact", scope.key, owner_of(scope, speaker), normalised(content))
+
+
+def slot_id(scope: Scope, thing: str) -> str:
+    """A UUID for the statements of a scope that may be about one thing."""
+    return _uuid("slot", scope.key, thing)
+
+
+def _uuid(*parts: str) -> str:
+    return str(uuid.uuid5(_NAMESPACE, "\n".join(f"{len(part)}:{part}" for part in parts)))

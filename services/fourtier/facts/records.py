@@ -23,7 +23,7 @@ class FactRecord:
     """One fact node. All values are plain, times are sortable texts.
 
     Attributes:
-        slot: facts with one slot are statements of the same thing; one of them is valid at a time.
+        slot: facts of one slot may be about the same thing; empty for one that is about none.
         first_stated_at: since when it is known.
         stated_at: when it was said last; decides which fact of a slot is the newest.
         valid_until: when a newer one took its place; `OPEN` while it is valid.
@@ -47,8 +47,8 @@ class FactRecord:
 
     @classmethod
     def from_request(cls, request: StoreFactRequest, now: datetime) -> Self:
-        """A new fact in a slot of its own."""
-        identity = fact_id(request.scope, request.content)
+        """A new fact, not yet in a slot."""
+        identity = fact_id(request.scope, request.speaker, request.content)
         stated_at = to_text(request.timestamp or now)
         return cls(
             id=identity,
@@ -60,7 +60,7 @@ class FactRecord:
             quote=request.quote,
             subject=request.subject,
             attribute=request.attribute,
-            slot=identity,
+            slot="",
             first_stated_at=stated_at,
             stated_at=stated_at,
             valid_until=OPEN,
@@ -84,16 +84,14 @@ class FactRecord:
 
     def stated_again(self, other: Self) -> Self:
         """The same fact after it was said again; the order in which the two came is no matter."""
-        newest = max(self, other, key=lambda record: record.stated_at)
+        newest = max(self, other, key=_said)
+        subject, attribute = max((self.subject, self.attribute), (other.subject, other.attribute))
         return replace(
             newest,
-            slot=self.slot,
+            subject=subject,
+            attribute=attribute,
             first_stated_at=min(self.first_stated_at, other.first_stated_at),
         )
-
-    def in_slot(self, slot: str) -> Self:
-        """The fact as a statement of what that slot stands for."""
-        return replace(self, slot=slot)
 
     def to_fact(self, score: float | None = None) -> Fact:
         """For an answer."""
@@ -112,3 +110,17 @@ class FactRecord:
             score=score,
             metadata=json.loads(self.metadata),
         )
+
+
+def _said(record: FactRecord) -> tuple[str, ...]:
+    """What was said last, without doubt between two that were said at one time."""
+    return (
+        record.stated_at,
+        record.content,
+        record.source,
+        record.invocation_id,
+        record.quote,
+        record.speaker,
+        record.kind,
+        record.metadata,
+    )

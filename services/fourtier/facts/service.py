@@ -1,14 +1,15 @@
 """`facts`: store, retrieve, get, list and forget statements that are kept for good."""
 
-from collections import defaultdict
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import ClassVar, Self
 
 from fourtier.engines.opening import engine_place, open_graph, open_vectors
+from fourtier.facts.graph import SCHEMA, Owned
+from fourtier.facts.index import INDEXED
 from fourtier.facts.records import FactRecord
-from fourtier.facts.store import INDEXED, SCHEMA, FactStore, Stored
+from fourtier.facts.store import FactStore, Stored
 from fourtier.runtime.routes import Route, answer, answer_together
 from fourtier.runtime.service import Parameters, Surroundings
 from fourtier.schema.embeddings import EMBED, EmbedRequest
@@ -32,7 +33,9 @@ from fourtier.schema.facts import (
     StoreFactRequest,
     StoreFactResponse,
 )
-from fourtier.schema.message import Scope, Vector
+from fourtier.schema.message import Vector
+
+_MOMENT = timedelta(microseconds=1)
 
 
 class FactsParameters(Parameters):
@@ -76,15 +79,14 @@ class FactsService:
         yield answer(FORGET_FACTS, self.forget_scope)
 
     async def store(self, requests: Sequence[StoreFactRequest]) -> list[StoreFactResponse]:
-        """Write what has arrived together, one write for each scope."""
+        """Write what has arrived together: one embedding call, one transaction."""
         now = datetime.now(UTC)
-        by_scope: defaultdict[Scope, list[FactRecord]] = defaultdict(list)
-        for request in requests:
-            by_scope[request.scope].append(FactRecord.from_request(request, now))
-        stored = {
-            scope: iter(await self._store.store(scope, facts)) for scope, facts in by_scope.items()
-        }
-        return [_stored(next(stored[request.scope])) for request in requests]
+        stated = [
+            # What says no time was said in the order in which it came.
+            Owned(request.scope, FactRecord.from_request(request, now + place * _MOMENT))
+            for place, request in enumerate(requests)
+        ]
+        return [_stored(each) for each in await self._store.store(stated)]
 
     async def retrieve(self, request: RetrieveFactsRequest) -> RetrieveFactsResponse:
         """Search by meaning and by words."""

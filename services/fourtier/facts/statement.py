@@ -1,92 +1,162 @@
-"""Reading a plain statement as "subject and attribute: value", without a model.
+"""Reading a plain English statement as "this thing has that value", without a model.
 
-Only statements of a thing that has one value at a time are read: "my budget for the trip is 10,000
-dollars", "I live in Oslo", "the capital of X is Y". All others, such as likes and events, are facts
-that stand beside each other.
+Read are only statements of a thing that has one value at a time: "my budget for the trip is 10,000
+dollars", "I live in Oslo", "the capital of X is Y". All others, such as likes, events, plans and
+denials, are facts that stand beside each other: to hide a true memory is worse than to keep two.
 """
 
 import re
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from fourtier.engines.vectors.sparse import terms
-
-_NOW = re.compile(
-    r"\b(?:now|currently|as of (?:now|today)|from now on|instead|actually)\b", re.IGNORECASE
+from fourtier.facts.relations import read_relation
+from fourtier.facts.things import (
+    Thing,
+    plain,
+    read_attribute,
+    read_subject,
+    read_thing,
+    thing_key,
 )
-_IS = re.compile(
-    r"^(?P<thing>.{2,160}?)\s+"
-    r"(?:is|are|was|were|has been|will be|(?:has |have )?(?:changed|moved|increased|decreased|gone"
-    r"|grown|risen|fallen|dropped) (?:up |down )?(?:from .+? )?to)\s+"
-    r"(?P<value>.+)$",
-    re.IGNORECASE,
-)
-_VERB = re.compile(
-    r"^(?P<who>i|we|[A-Z][\w'-]*(?: [A-Z][\w'-]*)*)\s+"
-    r"(?P<verb>live in|lives in|moved to|work at|works at|work for|works for|work as|works as)\s+"
-    r"(?P<value>.+)$",
-    re.IGNORECASE,
-)
-_VERBS = {
-    "live in": "home",
-    "lives in": "home",
-    "moved to": "home",
-    "work at": "employer",
-    "works at": "employer",
-    "work for": "employer",
-    "works for": "employer",
-    "work as": "job",
-    "works as": "job",
-}
-_FIRST_PERSON = re.compile(r"\b(?:i|my|me|mine|our|we|i'm)\b", re.IGNORECASE)
-_NUMBER = re.compile(r"\d")
-#: Words before the verb that make it no statement of one value.
-_NOT_ONE_THING = re.compile(
-    r"^(?:it|this|that|these|those|there|they|he|she|what|who|where|when|why|how|one of)\b",
-    re.IGNORECASE,
+from fourtier.facts.values import Value, comparable, read_value
+from fourtier.facts.words import (
+    ADVERB,
+    CHANGE,
+    DATED,
+    OPENING,
+    UNSURE,
+    takes_any_words,
 )
 
-#: A name as short as one term ("my brother") fits too many things to be taken for the same one.
-_LEAST_TERMS = 2
-#: Jaccard overlap of two names of one thing.
-_LEAST_OVERLAP = 0.75
+_IS = re.compile(rf"\s(?:is|are)\s+{ADVERB}", re.IGNORECASE)
+#: A noun and a verb that name a thing together: "the course starts on Monday".
+_DOES = re.compile(
+    rf"^(?P<thing>.{{2,120}}?)\s+{ADVERB}(?P<verb>costs|weighs|measures|lasts|takes|starts|begins"
+    r"|ends|opens|closes|leaves|departs|arrives)\s+(?P<value>.+)$"
+)
+_CHANGED = "changed|moved|increased|decreased|raised|lowered|cut|extended|reduced|postponed"
+_CHANGED_TO = r"(?:up\s+|down\s+|back\s+)?(?:from\s+.+?\s+)?to\s+(?P<value>.+)$"
+_BECAME = re.compile(
+    r"^(?P<thing>.{2,160}?)\s+(?:(?:has|have|was|were|got|been|just)\s+)*"
+    rf"(?:{_CHANGED}|gone|went|grown|grew|risen|rose|fallen|fell|dropped"
+    rf"|rescheduled|pushed|renamed|updated|set)\s+{_CHANGED_TO}",
+)
+_MADE_IT = re.compile(
+    r"^(?:[Ii]|[Ww]e)\s+(?:(?:have|had|just|recently)\s+)*"
+    rf"(?:{_CHANGED}|rescheduled|pushed|renamed|updated|set|bumped|upped|adjusted|switched)\s+"
+    rf"(?:up\s+|down\s+)?(?P<thing>(?:my|our|the)\s.{{2,120}}?)\s+{_CHANGED_TO}",
+)
+_COUNT = re.compile(
+    rf"^(?P<subject>.{{1,60}}?)\s+{ADVERB}(?:have|has|own|owns)\s+"
+    r"(?P<value>\d[\d,.]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s+"
+    r"(?P<counted>[a-z]+(?:\s[a-z]+)?)$"
+)
+_SENTENCES = re.compile(r"(?:[a-z0-9)\"']{2}|\b[A-Za-z]{3,})[.!?]+\s+[A-Z]")
+_SPACE = re.compile(r"\s+")
+_FULL_FORMS = (
+    (re.compile(r"\b([Ii])'m\b"), r"\1 am"),
+    (re.compile(r"\b([Ii]|[Ww]e)'ve\b"), r"\1 have"),
+    (re.compile(r"\b([Ww]e)'re\b"), r"\1 are"),
+    (re.compile(r"^(?:[Tt]he )?[Uu]ser's\b"), "My"),
+    (re.compile(r"^(?:[Tt]he )?[Uu]ser\b"), "I"),
+)
+_LONGEST = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class Claim:
     """What is said of what.
 
     Attributes:
-        thing: the terms that name the thing.
-        value: the words of its value.
-        numeric: whether the value has a number in it.
+        change: the statement says itself that something has changed.
+        attribute: in its plain form, where the statement came with one.
     """
 
-    thing: frozenset[int]
-    value: str
-    numeric: bool
+    thing: Thing
+    value: Value
+    change: bool = False
+    attribute: str = ""
 
 
-def parse(content: str, speaker: str) -> Statement | None:
-    """Read a statement; None when it is not one of a single-valued thing."""
-    text = " ".join(_NOW.sub(" ", content).split()).strip(" ,.!")
-    owner = speaker if _FIRST_PERSON.search(text) else ""
-    if (match := _VERB.match(text)) is not None:
-        who = owner if _FIRST_PERSON.fullmatch(match["who"]) else match["who"]
-        thing = f"{who} {_VERBS[match['verb'].casefold()]}"
-    elif (match := _IS.match(text)) is not None and not _NOT_ONE_THING.match(text):
-        thing = f"{owner} {match['thing']}"
-    else:
+@lru_cache(maxsize=20_000)
+def read_claim(content: str) -> Claim | None:
+    """Read a statement; None when it is not one of a thing with one value at a time."""
+    text = _SPACE.sub(" ", unicodedata.normalize("NFKC", content).replace("\u2019", "'")).strip(
+        " .!,"
+    )
+    if len(text) > _LONGEST or _SENTENCES.search(text):
         return None
-    value = match["value"].strip()
-    return Statement(terms(thing), value, bool(_NUMBER.search(value)))
+    cased = any(character.isupper() for character in text)
+    for form, full in _FULL_FORMS:
+        text = form.sub(full, text)
+    opening = OPENING.match(text)
+    change = CHANGE.search(text) is not None
+    if opening is not None:
+        change = change or opening["change"] is not None
+        text = text[opening.end() :]
+    if UNSURE.search(text):
+        return None
+    text = _SPACE.sub(" ", CHANGE.sub(" ", text)).strip(" ,.!")
+    for claim in _readings(text, cased=cased):
+        return Claim(claim.thing, claim.value, claim.change or claim.thing.change or change)
+    return None
 
 
-def same_thing(one: Statement, other: Statement) -> bool:
-    """Whether both name one thing, and give it values of one kind."""
-    if one.numeric != other.numeric:
-        return False
-    smaller, larger = sorted((one.thing, other.thing), key=len)
-    shared = len(smaller & larger)
-    if shared == len(smaller):
-        return shared >= _LEAST_TERMS
-    return shared / len(one.thing | other.thing) >= _LEAST_OVERLAP
+def _readings(text: str, *, cased: bool) -> Iterator[Claim]:
+    """The ways to read a text, the most telling first."""
+    for told in read_relation(text, cased=cased):
+        yield Claim(told.thing, told.value, told.change)
+    if (count := _COUNT.match(text)) is not None:
+        yield from _of_count(count)
+    if (became := _BECAME.match(text) or _MADE_IT.match(text)) is not None:
+        thing, value = read_thing(became["thing"]), read_value(became["value"], cased=cased)
+        if thing is not None and value is not None:
+            yield Claim(thing, value, change=True)
+    if (does := _DOES.match(text)) is not None:
+        yield from _of_verb(does)
+    for verb in _IS.finditer(text):
+        yield from _of_noun(text[: verb.start()], text[verb.end() :], cased=cased)
+
+
+def _of_count(match: re.Match[str]) -> Iterator[Claim]:
+    """A later count is no other than the first only where it says that something changed."""
+    subject = read_subject(match["subject"])
+    if subject is not None:
+        head = terms(match["counted"])
+        key = thing_key(f"{subject.owner}|number of", head)
+        yield Claim(Thing(key, head, frozenset(), unique=False), Value("number"))
+
+
+def _of_verb(match: re.Match[str]) -> Iterator[Claim]:
+    thing, value = read_thing(match["thing"]), read_value(match["value"], cased=True)
+    if thing is not None and value is not None and value.kind in {"number", "time"}:
+        key = f"{thing.key}|{','.join(map(str, terms(match['verb'])))}"
+        yield Claim(replace(thing, key=key), value)
+
+
+def _of_noun(phrase: str, said: str, *, cased: bool) -> Iterator[Claim]:
+    thing, value = read_thing(phrase), read_value(said, cased=cased)
+    if thing is None or value is None:
+        return
+    if value.kind == "words" and not takes_any_words(thing.head, thing.words):
+        return
+    if value.kind == "time" and not (thing.head | thing.words) & DATED:
+        thing = replace(thing, unique=False)
+    yield Claim(thing, value)
+
+
+def explicit_claim(subject: str, attribute: str) -> Claim:
+    """The claim of a statement that comes with its subject and attribute."""
+    return Claim(read_attribute(subject, attribute), Value("any"), attribute=plain(attribute))
+
+
+def may_replace(newer: Claim, older: Claim) -> bool:
+    """Whether the older one is not true any more if both are about one thing."""
+    return (
+        comparable(newer.value, older.value)
+        and older.value.whole
+        and (newer.change or (newer.thing.unique and older.thing.unique))
+    )

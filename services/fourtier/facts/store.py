@@ -1,34 +1,19 @@
-"""Facts in the graph, which is the truth, and in the vectors, which can be rebuilt from it."""
+"""Facts in the graph, which is the truth, and in the vectors, which can be made from it."""
 
+import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from fourtier.engines.graph.protocol import GraphSchema, GraphStore, Node, Statement, Value
-from fourtier.engines.graph.queries import load_queries
-from fourtier.engines.vectors.protocol import Point, VectorStore
+from fourtier.engines.graph.protocol import GraphStore
+from fourtier.engines.vectors.protocol import VectorStore
+from fourtier.facts.graph import FactGraph, Owned
+from fourtier.facts.index import Embed, FactIndex
+from fourtier.facts.ranking import successors_first
+from fourtier.facts.rebuilding import Rebuilt, rebuild
 from fourtier.facts.records import FactRecord
-from fourtier.facts.supersession import find_slot, timeline
+from fourtier.facts.supersession import settle, slot_of
 from fourtier.schema.message import Scope, Vector
-
-#: How many similar facts a new one is compared with.
-_CANDIDATES = 10
-#: Below this cosine two statements are hardly about the same thing; found on FactConsolidation.
-_LEAST_SIMILARITY = 0.5
-
-Embed = Callable[[Sequence[str]], Awaitable[Sequence[Vector]]]
-
-SCHEMA = GraphSchema(
-    nodes=[
-        Node(
-            "Fact",
-            dict.fromkeys(("scope", *FactRecord.__slots__), "STRING"),
-            indexed=("scope", "slot"),
-        )
-    ]
-)
-#: Payload fields that searches filter on.
-INDEXED = ("valid",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,130 +28,132 @@ class Stored:
 class FactStore:
     """Reads and writes the facts of scopes.
 
-    Writers of one scope must come one after another; the service's keys see to that.
+    Writes are one after another: here by a lock, between replicas by the key of the topics.
     """
 
     def __init__(self, graph: GraphStore, vectors: VectorStore, embed: Embed) -> None:
-        self._graph = graph
-        self._vectors = vectors
-        self._embed = embed
-        self._queries = load_queries("fourtier.facts")
+        self._graph = FactGraph(graph)
+        self._index = FactIndex(vectors, embed)
+        self._writing = asyncio.Lock()
 
-    async def store(self, scope: Scope, facts: Sequence[FactRecord]) -> list[Stored]:
-        """Write facts in the order given; the same facts again change nothing.
+    async def store(self, stated: Sequence[Owned]) -> list[Stored]:
+        """Write facts of any scopes; the same facts again change nothing.
 
-        Graph first, vectors second: when it fails between the two, the repetition of the message
-        writes the vectors.
+        Graph first, vectors second: when it fails between the two, the repetition of the messages
+        finds what the vectors lack.
         """
-        contents = list(dict.fromkeys(fact.content for fact in facts))
-        vectors = dict(zip(contents, await self._embed(contents), strict=True))
-        known = await self._by_ids(scope, [fact.id for fact in facts])
-        created = {fact.id for fact in facts} - known.keys()
-        placed: dict[str, FactRecord] = {}
-        for fact in facts:
-            before = placed.get(fact.id) or known.get(fact.id)
-            if before is not None:
-                placed[fact.id] = before.stated_again(fact)
-            else:
-                candidates = await self._candidates(scope, vectors[fact.content], placed)
-                placed[fact.id] = fact.in_slot(find_slot(fact, candidates))
-        changed = await self._settle(scope, placed)
-        await self._write(scope, changed, vectors)
+        async with self._writing:
+            known = await self._graph.by_ids({each.fact.id: each.scope for each in stated})
+            facts = _merged(stated, known)
+            slots = _slots(facts, known)
+            members = await self._graph.by_slots(slots)
+            others = [Owned(slots[fact.slot], fact) for fact in members.values()]
+            settled = _settled({each.fact.id: each for each in others} | facts)
+            points = await self._index.points(await self._index.stale(settled))
+            await self._graph.write(_changed(settled, known | members))
+            await self._index.write(points)
+        superseded: defaultdict[str, list[str]] = defaultdict(list)
+        for each in settled:
+            superseded[each.fact.superseded_by].append(each.fact.id)
         return [
             Stored(
-                fact.id,
-                fact.id in created,
-                tuple(other.id for other in changed if other.superseded_by == fact.id),
+                each.fact.id,
+                created=each.fact.id not in known,
+                superseded=tuple(sorted(superseded[each.fact.id])),
             )
-            for fact in facts
+            for each in stated
         ]
-
-    async def _candidates(
-        self, scope: Scope, vector: Vector, placed: dict[str, FactRecord]
-    ) -> list[FactRecord]:
-        """Facts that may be about the same thing: of this batch first, then the most similar."""
-        hits = await self._vectors.similar(scope, vector, _CANDIDATES)
-        near = [hit.id for hit in hits if (hit.similarity or 0) >= _LEAST_SIMILARITY]
-        stored = await self._by_ids(scope, near)
-        return [*placed.values(), *(stored[each] for each in near if each in stored)]
-
-    async def _settle(self, scope: Scope, placed: dict[str, FactRecord]) -> list[FactRecord]:
-        """All facts of the slots that were touched, with their validity set anew."""
-        slots = list({fact.slot for fact in placed.values()})
-        rows = await self._graph.read(scope, self._queries["by_slots"], slots=slots)
-        together = {record.id: record for record in map(FactRecord.from_row, rows)} | placed
-        by_slot: defaultdict[str, list[FactRecord]] = defaultdict(list)
-        for fact in together.values():
-            by_slot[fact.slot].append(fact)
-        return [fact for members in by_slot.values() for fact in timeline(members)]
-
-    async def _write(
-        self, scope: Scope, facts: Sequence[FactRecord], vectors: dict[str, Vector]
-    ) -> None:
-        rows = [fact.to_row() for fact in facts]
-        await self._graph.write(scope, Statement(self._queries["store"], {"facts": rows}))
-        missing = [fact.content for fact in facts if fact.content not in vectors]
-        if missing:
-            vectors |= dict(zip(missing, await self._embed(missing), strict=True))
-        await self._vectors.upsert(scope, [_point(fact, vectors[fact.content]) for fact in facts])
 
     async def search(
         self, scope: Scope, query: str, vector: Vector | None, top_k: int, *, superseded: bool
     ) -> list[tuple[FactRecord, float]]:
-        """Facts with their scores, best first; a superseded one stands behind its successor."""
-        if vector is None:
-            vector = (await self._embed([query]))[0]
-        where = None if superseded else {"valid": "yes"}
-        hits = await self._vectors.search(scope, vector, query, top_k, where)
-        facts = await self._by_ids(scope, [hit.id for hit in hits])
+        """Facts with their scores, best first; a superseded one stands behind its successor.
+
+        What the vectors find is read from the graph: it alone knows what is valid or forgotten.
+        """
+        hits = await self._index.search(scope, query, vector, top_k, superseded=superseded)
+        facts = await self._graph.by_ids({hit.id: scope for hit in hits})
         found = [(facts[hit.id], hit.score) for hit in hits if hit.id in facts]
         if not superseded:
             return [(fact, score) for fact, score in found if fact.valid]
-        return sorted(found, key=lambda pair: not pair[0].valid)
+        slots = {fact.slot: scope for fact, _ in found if not fact.valid}
+        return successors_first(found, await self._graph.by_slots(slots))[:top_k]
 
     async def get(self, scope: Scope, fact_id: str) -> FactRecord | None:
         """One fact, or None."""
-        return (await self._by_ids(scope, [fact_id])).get(fact_id)
+        return (await self._graph.by_ids({fact_id: scope})).get(fact_id)
 
     async def page(
         self, scope: Scope, limit: int, offset: int, *, superseded: bool
     ) -> tuple[list[FactRecord], int]:
         """Facts last stated first, and how many there are in all."""
-        rows = await self._graph.read(
-            scope, self._queries["page"], limit=limit, offset=offset, superseded=superseded
-        )
-        counted = await self._graph.read(scope, self._queries["count"], superseded=superseded)
-        return [FactRecord.from_row(row) for row in rows], _number(counted)
+        facts = await self._graph.page(scope, limit, offset, superseded=superseded)
+        return facts, await self._graph.count(scope, superseded=superseded)
 
     async def forget(self, scope: Scope, fact_id: str) -> bool:
-        """Delete one fact; what it superseded is settled anew. Whether there was one."""
-        fact = await self.get(scope, fact_id)
-        await self._graph.write(scope, Statement(self._queries["forget"], {"id": fact_id}))
-        indexed = await self._vectors.delete(scope, [fact_id])
-        if fact is not None:
-            rows = await self._graph.read(scope, self._queries["by_slots"], slots=[fact.slot])
-            if rows:
-                await self._write(scope, timeline([FactRecord.from_row(row) for row in rows]), {})
+        """Delete one fact; what it superseded is settled anew. Whether there was one.
+
+        The vectors learn first what becomes valid again: a search asks the graph whether it is,
+        but does not find what the vectors do not take for valid. They lose the fact last, so that
+        a repetition after a failure still finds it there.
+        """
+        async with self._writing:
+            fact = await self.get(scope, fact_id)
+            if fact is not None:
+                slot = {fact.slot: scope} if fact.slot else {}
+                members = await self._graph.by_slots(slot)
+                left = {each.id: Owned(scope, each) for each in members.values() if each != fact}
+                settled = _settled(left)
+                await self._index.write(await self._index.points(await self._index.stale(settled)))
+                await self._graph.write(_changed(settled, members), forget=Owned(scope, fact))
+            indexed = await self._index.delete(scope, [fact_id])
         return fact is not None or indexed > 0
 
     async def forget_scope(self, scope: Scope) -> int:
         """Delete all facts of a scope; returns how many there were."""
-        counted = await self._graph.read(scope, self._queries["count"], superseded=True)
-        await self._graph.write(scope, Statement(self._queries["forget_scope"]))
-        await self._vectors.delete_scope(scope)
-        return _number(counted)
+        async with self._writing:
+            number = await self._graph.count(scope, superseded=True)
+            await self._graph.forget_scope(scope)
+            await self._index.delete_scope(scope)
+        return number
 
-    async def _by_ids(self, scope: Scope, ids: Sequence[str]) -> dict[str, FactRecord]:
-        if not ids:
-            return {}
-        rows = await self._graph.read(scope, self._queries["by_ids"], ids=list(dict.fromkeys(ids)))
-        return {record.id: record for record in map(FactRecord.from_row, rows)}
+    async def rebuild(self, tell: Callable[[int], None] | None = None) -> Rebuilt:
+        """Make the vectors of all scopes from the graph, with whatever model now embeds.
 
-
-def _point(fact: FactRecord, vector: Vector) -> Point:
-    payload = {"valid": "yes" if fact.valid else "no"}
-    return Point(fact.id, vector, f"{fact.speaker} {fact.content}", payload)
+        May be interrupted at any moment and begun again; others read and write meanwhile. `tell`
+        hears after each batch how many facts are done.
+        """
+        return await rebuild(self._graph, self._index, self._writing, tell)
 
 
-def _number(rows: list[dict[str, Value]]) -> int:
-    return int(rows[0]["number"])
+def _merged(stated: Iterable[Owned], known: Mapping[str, FactRecord]) -> dict[str, Owned]:
+    """Each fact once, after all of its statements, in the slot that its words now say."""
+    facts: dict[str, Owned] = {}
+    for each in stated:
+        here = facts.get(each.fact.id)
+        before = here.fact if here else known.get(each.fact.id)
+        fact = before.stated_again(each.fact) if before else each.fact
+        facts[fact.id] = Owned(each.scope, replace(fact, slot=slot_of(each.scope, fact)))
+    return facts
+
+
+def _slots(facts: Mapping[str, Owned], known: Mapping[str, FactRecord]) -> dict[str, Scope]:
+    """The slots that facts are in, or were in before."""
+    now = {each.fact.slot: each.scope for each in facts.values()}
+    before = {fact.slot: facts[fact.id].scope for fact in known.values()}
+    return {slot: scope for slot, scope in (now | before).items() if slot}
+
+
+def _settled(facts: Mapping[str, Owned]) -> list[Owned]:
+    """All of the facts with their validity, slot by slot."""
+    by_slot: defaultdict[tuple[Scope, str], list[FactRecord]] = defaultdict(list)
+    for each in facts.values():
+        alone = "" if each.fact.slot else each.fact.id
+        by_slot[each.scope, each.fact.slot or alone].append(each.fact)
+    return [
+        Owned(scope, fact) for (scope, _), members in by_slot.items() for fact in settle(members)
+    ]
+
+
+def _changed(settled: Iterable[Owned], before: Mapping[str, FactRecord]) -> list[Owned]:
+    return [each for each in settled if before.get(each.fact.id) != each.fact]
