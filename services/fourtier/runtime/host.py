@@ -42,23 +42,24 @@ class Host:
 
     def __init__(self) -> None:
         self.ready = asyncio.Event()
-        self._servers: list[Server] = []
-        self._tasks: list[asyncio.Task[None]] = []
+        self._servers: list[tuple[Server, list[asyncio.Task[None]]]] = []
 
     def serve(self, bus: Bus, name: str, service: RunningService) -> Sequence[asyncio.Event]:
         """Begin to serve a service's routes; an event for each tells when it is subscribed."""
         server = Server(bus, name)
-        self._servers.append(server)
-        events = []
+        events: list[asyncio.Event] = []
+        tasks: list[asyncio.Task[None]] = []
         for route in service.routes():
             subscribed = asyncio.Event()
             events.append(subscribed)
-            self._tasks.append(
-                asyncio.create_task(
-                    server.serve(route, subscribed), name=f"{name} {route.topic.name}"
-                )
-            )
+            serving = server.serve(route, subscribed)
+            tasks.append(asyncio.create_task(serving, name=f"{name} {route.topic.name}"))
+        self._servers.append((server, tasks))
         return events
+
+    @property
+    def _tasks(self) -> list[asyncio.Task[None]]:
+        return [task for _, tasks in self._servers for task in tasks]
 
     async def wait_subscribed(self, events: Sequence[asyncio.Event]) -> None:
         """Wait until all are subscribed; raises what a route failed with instead."""
@@ -82,17 +83,22 @@ class Host:
                 raise error
 
     async def stop(self) -> None:
-        """Take no more messages, finish what is in hand within the grace, leave the rest."""
+        """Stop one service after the other, the last one of the flow first.
+
+        Each takes no more messages and finishes what it has in hand, while those before it, which
+        it may have to ask, still answer. All together have the grace; what is not finished then
+        comes again at the next start.
+        """
         self.ready.clear()
-        for server in self._servers:
+        deadline = asyncio.get_running_loop().time() + _GRACE
+        for server, tasks in reversed(self._servers):
             server.stop()
-        if not self._tasks:
-            return
-        _, late = await asyncio.wait(self._tasks, timeout=_GRACE)
-        for task in late:
-            log.warning("%s did not finish in time; its messages will come again.", task.get_name())
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+            left = max(0.0, deadline - asyncio.get_running_loop().time())
+            _, late = await asyncio.wait(tasks, timeout=left)
+            for task in late:
+                log.warning("%s did not finish in time; it is done again.", task.get_name())
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _wait_for_all(events: Sequence[asyncio.Event]) -> None:
@@ -102,7 +108,7 @@ async def _wait_for_all(events: Sequence[asyncio.Event]) -> None:
 
 @asynccontextmanager
 async def run_services(bus: Bus, plan: HostPlan) -> AsyncGenerator[Host]:
-    """Open services side by side and serve them until the context ends.
+    """Open services in the flow's order and serve them until the context ends.
 
     Raises:
         StartupError: a service cannot be opened.
