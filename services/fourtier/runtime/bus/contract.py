@@ -46,10 +46,18 @@ class Delivery:
 
 
 class Subscription(Protocol):
-    """One member of a group on one topic. Not acknowledged means delivered again."""
+    """One member of a group on one topic.
+
+    A message that is in hand is not given out a second time; one that is not acknowledged when the
+    member leaves is delivered again.
+    """
 
     async def receive(self) -> Delivery:
-        """Wait for the next message."""
+        """Wait for the next message.
+
+        Raises:
+            BusError: the subscription is gone, and nothing more will come.
+        """
         ...
 
     def arrived(self, limit: int) -> Sequence[Delivery]:
@@ -78,7 +86,12 @@ class Bus(Protocol):
     def subscribe(
         self, address: Address, group: str, mode: Mode
     ) -> AbstractAsyncContextManager[Subscription]:
-        """Join a group. A new group on a persistent topic starts with the oldest message kept."""
+        """Join a group. A new group on a persistent topic starts with the oldest message kept.
+
+        What the group has not acknowledged comes again, to whoever is a member then. A topic that
+        is not persistent gives once, to those who are members at the time, and needs no
+        acknowledgement.
+        """
         ...
 
     async def create_group(self, address: Address, group: str) -> None:

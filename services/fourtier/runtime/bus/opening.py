@@ -1,14 +1,12 @@
 """Which transport a URL means."""
 
-import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from fourtier.runtime.bus.contract import Bus
+from fourtier.runtime.bus.contract import Bus, BusError
 from fourtier.runtime.bus.embedded import embedded_broker
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.bus.pulsar import PulsarSecurity, connect_pulsar
@@ -56,29 +54,12 @@ async def open_bus(place: BusPlace) -> AsyncGenerator[tuple[Bus, str]]:
                 f"{url!r} is no bus: write embedded, memory://, pulsar://HOST:PORT "
                 f"or pulsar+ssl://HOST:PORT"
             )
-        await _check_reachable(url)
-        bus = await stack.enter_async_context(
-            connect_pulsar(
-                url,
-                place.tenant,
-                place.namespace,
-                security=place.security,
-                log_file=client_log,
+        try:
+            bus = await stack.enter_async_context(
+                connect_pulsar(
+                    url, place.tenant, place.namespace, security=place.security, log_file=client_log
+                )
             )
-        )
+        except BusError as error:
+            raise StartupError(str(error)) from error
         yield bus, url
-
-
-async def _check_reachable(url: str) -> None:
-    """Connect once by TCP: the client library would try for half a minute before it says no."""
-    parts = urlsplit(url.split(",", maxsplit=1)[0])
-    try:
-        async with asyncio.timeout(5):
-            _, writer = await asyncio.open_connection(parts.hostname, parts.port or 6650)
-    except (OSError, ValueError, TimeoutError) as error:
-        raise StartupError(
-            f"no bus can be reached at {url}: {error or 'no answer'}; "
-            f"is the broker running, and is the URL right?"
-        ) from error
-    writer.close()
-    await writer.wait_closed()

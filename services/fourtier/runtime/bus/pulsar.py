@@ -1,9 +1,9 @@
 """Apache Pulsar, the same class for a cluster and for the embedded `pulsar-lite`."""
 
 import asyncio
-import contextlib
-from collections import OrderedDict
-from collections.abc import AsyncGenerator, Mapping, Sequence
+import logging
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -12,20 +12,23 @@ import pulsar
 import pulsar.asyncio as pulsar_asyncio
 from pulsar import ConsumerType, InitialPosition
 
-from fourtier.runtime.bus.contract import Address, BusError, Delivery, Mode
+from fourtier.runtime.bus.contract import Address, BusError, Mode
+from fourtier.runtime.bus.greeting import greet
+from fourtier.runtime.bus.member import RECEIVED_AHEAD, Member
+from fourtier.runtime.bus.producers import Producers
+
+log = logging.getLogger(__name__)
 
 _TYPES = {
     Mode.SHARED: ConsumerType.Shared,
     Mode.KEY_SHARED: ConsumerType.KeyShared,
     Mode.EXCLUSIVE: ConsumerType.Exclusive,
 }
-#: The client fails a send at 1,000 pending messages; stay well below and wait instead.
-_IN_FLIGHT = 500
-#: Producers for inboxes come and go with callers; keep the latest and close the others.
-_MOST_INBOX_PRODUCERS = 256
-#: How many messages a member may hold that it has not begun: enough to make batches, few enough
-#: that a second replica still finds work.
-_RECEIVED_AHEAD = 200
+#: What a broker does not keep it drops when a member has no room.
+_ROOM_FOR_WHAT_IS_NOT_KEPT = 5_000
+#: How long closing may take when the broker does not answer any more.
+_CLOSES_WITHIN = 5.0
+_LITE = "pulsar-lite"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,71 +39,47 @@ class PulsarSecurity:
     trust_certificates: str | None = None
 
 
-class _Producer:
-    def __init__(self, producer: Any) -> None:
-        self.producer = producer
-        self.in_flight = asyncio.Semaphore(_IN_FLIGHT)
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Seconds until a broker that does not answer is given up.
+
+    Attributes:
+        send: for a message that was sent; the client tries again meanwhile.
+        operation: for joining a group or opening a topic.
+    """
+
+    send: float = 10.0
+    operation: int = 30
 
 
-class _Member:
-    """Moves what the client library receives into a queue, so that what has arrived can be seen."""
+class _Turn:
+    """Lets the members of a group have a topic one after another."""
 
-    def __init__(self, consumer: Any, *, persistent: bool) -> None:
-        self._consumer = consumer
-        self._persistent = persistent
-        self._queue: asyncio.Queue[Delivery | Exception] = asyncio.Queue(_RECEIVED_AHEAD)
-
-    async def pump(self) -> None:
-        while True:
-            try:
-                message = await self._consumer.receive()
-            except pulsar_asyncio.PulsarException as error:
-                await self._queue.put(BusError(f"receiving failed: {error}"))
-                return
-            await self._queue.put(self._delivery(message))
-
-    async def receive(self) -> Delivery:
-        return _delivered(await self._queue.get())
-
-    def arrived(self, limit: int) -> Sequence[Delivery]:
-        return [
-            _delivered(self._queue.get_nowait()) for _ in range(min(limit, self._queue.qsize()))
-        ]
-
-    def _delivery(self, message: Any) -> Delivery:
-        message_id = message.message_id()
-
-        async def acknowledge() -> None:
-            if self._persistent:
-                await self._consumer.acknowledge(message)
-
-        return Delivery(
-            id=f"{message_id.ledger_id()}:{message_id.entry_id()}:{message_id.batch_index()}",
-            payload=message.data(),
-            properties=message.properties(),
-            key=message.partition_key(),
-            published_at=message.publish_timestamp() / 1000,
-            redelivered=message.redelivery_count() > 0,
-            acknowledge=acknowledge,
-        )
-
-
-def _delivered(item: Delivery | Exception) -> Delivery:
-    if isinstance(item, Exception):
-        raise item
-    return item
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.members = 0
 
 
 class PulsarBus:
     """A connection to a broker, seen from one tenant and namespace.
 
     Batching stays off: it makes a call wait for its delay (seen: 21 ms instead of 0.6 ms).
+
+    `pulsar-lite` 0.2 stalls a Key_Shared subscription when a member leaves, and moves keys to a new
+    member while the old one still works on them. There, one member of this connection at a time has
+    a plain shared subscription, which keeps the order, and the others wait for their turn.
+    Two processes must not serve the same group of one `pulsar-lite`.
     """
 
-    def __init__(self, client: Any, tenant: str, namespace: str) -> None:
+    def __init__(
+        self, client: Any, tenant: str, namespace: str, *, lite: bool, patience: Patience
+    ) -> None:
         self._client = client
         self._place = f"{tenant}/{namespace}"
-        self._producers: OrderedDict[Address, asyncio.Task[_Producer]] = OrderedDict()
+        self._lite = lite
+        self._patience = patience
+        self._producers = Producers(self._create_producer)
+        self._turns: defaultdict[tuple[Address, str], _Turn] = defaultdict(_Turn)
 
     def _url(self, address: Address) -> str:
         domain = "persistent" if address.persistent else "non-persistent"
@@ -119,102 +98,153 @@ class PulsarBus:
         Raises:
             BusError: the broker did not confirm.
         """
-        producer = await self._producer(address)
-        async with producer.in_flight:
-            try:
-                await producer.producer.send(
-                    payload,
-                    properties=dict(properties or {}),
-                    partition_key=key or None,
-                )
-            except pulsar_asyncio.PulsarException as error:
-                raise BusError(f"{address.name}: not sent: {error}") from error
+        await self._producers.send(address, payload, properties or {}, key)
 
-    async def _producer(self, address: Address) -> _Producer:
-        task = self._producers.get(address)
-        if task is None or (task.done() and (task.cancelled() or task.exception())):
-            task = asyncio.create_task(self._create_producer(address))
-            self._producers[address] = task
-            await self._close_oldest_inbox()
-        self._producers.move_to_end(address)
-        return await asyncio.shield(task)
-
-    async def _create_producer(self, address: Address) -> _Producer:
-        try:
-            return _Producer(
-                await self._client.create_producer(self._url(address), batching_enabled=False)
-            )
-        except pulsar_asyncio.PulsarException as error:
-            raise BusError(f"{address.name}: cannot publish: {error}") from error
-
-    async def _close_oldest_inbox(self) -> None:
-        inboxes = [a for a in self._producers if a.name.startswith("inbox.")]
-        if len(inboxes) > _MOST_INBOX_PRODUCERS:
-            await self.forget_producer(inboxes[0])
+    async def _create_producer(self, address: Address) -> Any:
+        return await self._client.create_producer(
+            self._url(address),
+            batching_enabled=False,
+            send_timeout_millis=int(self._patience.send * 1000),
+        )
 
     async def forget_producer(self, address: Address) -> None:
         """Close the producer for an address, if there is one."""
-        task = self._producers.pop(address, None)
-        if task is not None:
-            with contextlib.suppress(BusError, pulsar_asyncio.PulsarException):
-                await (await task).producer.close()
+        await self._producers.forget(address)
 
     @asynccontextmanager
-    async def subscribe(self, address: Address, group: str, mode: Mode) -> AsyncGenerator[_Member]:
+    async def subscribe(self, address: Address, group: str, mode: Mode) -> AsyncGenerator[Member]:
         """Join a group of the topic.
 
         Raises:
             BusError: the broker refused, for example a second member of an exclusive group.
         """
-        consumer = await self._consumer(address, group, mode)
-        member = _Member(consumer, persistent=address.persistent)
-        pump = asyncio.create_task(member.pump(), name=f"receive {address.name}")
-        try:
+        if self._lite and mode is Mode.KEY_SHARED and address.persistent:
+            joining = self._subscribe_in_turn(address, group)
+        else:
+            joining = self._subscribe(address, group, mode)
+        async with joining as member:
             yield member
-        finally:
-            pump.cancel()
-            await asyncio.gather(pump, return_exceptions=True)
-            with contextlib.suppress(pulsar_asyncio.PulsarException):
-                await consumer.close()
 
-    async def _consumer(self, address: Address, group: str, mode: Mode) -> Any:
+    @asynccontextmanager
+    async def _subscribe(self, address: Address, group: str, mode: Mode) -> AsyncGenerator[Member]:
+        member = Member(persistent=address.persistent)
+        async with (
+            self._consumer(address, group, mode) as consumer,
+            _running(member.pump(consumer), f"receive {address.name}"),
+        ):
+            yield member
+
+    @asynccontextmanager
+    async def _subscribe_in_turn(self, address: Address, group: str) -> AsyncGenerator[Member]:
+        turn = self._turns[address, group]
+        turn.members += 1
         try:
-            return await self._client.subscribe(
+            if turn.members == 1:
+                async with turn.lock, self._subscribe(address, group, Mode.SHARED) as member:
+                    yield member
+            else:
+                member = Member(persistent=True)
+                waiting = self._wait_for_turn(turn, member, address, group)
+                async with _running(waiting, f"wait for {address.name}"):
+                    yield member
+        finally:
+            turn.members -= 1
+
+    async def _wait_for_turn(
+        self, turn: _Turn, member: Member, address: Address, group: str
+    ) -> None:
+        async with turn.lock:
+            try:
+                async with self._consumer(address, group, Mode.SHARED) as consumer:
+                    await member.pump(consumer)
+            except BusError as error:
+                await member.fail(error)
+
+    @asynccontextmanager
+    async def _consumer(self, address: Address, group: str, mode: Mode) -> AsyncGenerator[Any]:
+        try:
+            consumer = await self._client.subscribe(
                 self._url(address),
                 group,
                 consumer_type=_TYPES[mode],
                 initial_position=(
                     InitialPosition.Earliest if address.persistent else InitialPosition.Latest
                 ),
-                receiver_queue_size=_RECEIVED_AHEAD if address.persistent else 5_000,
+                receiver_queue_size=(
+                    RECEIVED_AHEAD if address.persistent else _ROOM_FOR_WHAT_IS_NOT_KEPT
+                ),
             )
         except pulsar_asyncio.PulsarException as error:
             raise BusError(f"{address.name}: cannot subscribe as {group}: {error}") from error
+        try:
+            yield consumer
+        finally:
+            await _closed(consumer, f"the subscription to {address.name}")
 
     async def create_group(self, address: Address, group: str) -> None:
         """Create the subscription by joining and leaving it."""
-        consumer = await self._consumer(address, group, Mode.SHARED)
-        await consumer.close()
+        try:
+            async with self._consumer(address, group, Mode.SHARED):
+                pass
+        except BusError as error:
+            cause = error.__cause__
+            if not (
+                isinstance(cause, pulsar_asyncio.PulsarException)
+                and cause.error() == pulsar.Result.ConsumerBusy
+            ):
+                raise
+            # Members of another kind are there, and so is the group.
 
     async def close(self) -> None:
         """Close the producers, then the client: the other order can abort the process."""
-        for address in list(self._producers):
-            await self.forget_producer(address)
-        with contextlib.suppress(pulsar_asyncio.PulsarException):
-            await self._client.close()
+        try:
+            async with asyncio.timeout(_CLOSES_WITHIN):
+                await self._producers.close()
+        except TimeoutError:
+            log.warning("The bus did not let go of its producers in time.")
+        await _closed(self._client, "the connection to the bus")
+
+
+@asynccontextmanager
+async def _running(work: Coroutine[Any, Any, None], name: str) -> AsyncGenerator[None]:
+    """Run work beside what happens in the context, and end it with it."""
+    task = asyncio.create_task(work, name=name)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _closed(closable: Any, name: str) -> None:
+    """Close; what cannot be closed any more is gone already."""
+    try:
+        async with asyncio.timeout(_CLOSES_WITHIN):
+            await closable.close()
+    except TimeoutError:
+        log.warning("Closing %s was not confirmed in time.", name)
+    except pulsar_asyncio.PulsarException as error:
+        log.debug("Closing %s: %s", name, error)
 
 
 @asynccontextmanager
 async def connect_pulsar(
-    url: str, tenant: str, namespace: str, *, security: PulsarSecurity, log_file: str
+    url: str,
+    tenant: str,
+    namespace: str,
+    *,
+    security: PulsarSecurity,
+    log_file: str,
+    patience: Patience = Patience(),
 ) -> AsyncGenerator[PulsarBus]:
     """Connect to a broker at `pulsar://` or `pulsar+ssl://`.
 
     The C++ client's own log goes to `log_file`, errors only.
 
     Raises:
-        BusError: the URL is not one that Pulsar understands.
+        BusError: the URL is not one that Pulsar understands, or no broker answers there.
     """
+    version = await greet(url, security.trust_certificates)
     try:
         client = pulsar_asyncio.Client(
             url,
@@ -222,11 +252,12 @@ async def connect_pulsar(
             tls_trust_certs_file_path=security.trust_certificates,
             logger=pulsar.FileLogger(pulsar.LoggerLevel.Error, log_file),
             connection_timeout_ms=5_000,
-            operation_timeout_seconds=30,
+            operation_timeout_seconds=patience.operation,
         )
     except (ValueError, pulsar_asyncio.PulsarException) as error:
         raise BusError(f"{url} is not a Pulsar URL: {error}") from error
-    bus = PulsarBus(client, tenant, namespace)
+    lite = version.lower().startswith(_LITE)
+    bus = PulsarBus(client, tenant, namespace, lite=lite, patience=patience)
     try:
         yield bus
     finally:

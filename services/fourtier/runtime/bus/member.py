@@ -1,0 +1,108 @@
+"""One member of a group on a topic, over the Pulsar client's consumer."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import pulsar.asyncio as pulsar_asyncio
+
+from fourtier.runtime.bus.contract import BusError, Delivery
+
+#: How many messages a member may hold that it has not begun: enough to make batches, few enough
+#: that a second replica still finds work.
+RECEIVED_AHEAD = 200
+#: How many acknowledged messages are remembered, in case the broker has not heard of it.
+_REMEMBERED = 10_000
+
+
+class Member:
+    """Moves what the client library receives into a queue, so that what has arrived can be seen.
+
+    After a broken connection the broker sends again whatever it has no acknowledgement for: also
+    what is in hand here, and what was acknowledged a moment ago. Neither is given out once more.
+    """
+
+    def __init__(self, *, persistent: bool) -> None:
+        self._persistent = persistent
+        self._queue: asyncio.Queue[Delivery | None] = asyncio.Queue(RECEIVED_AHEAD)
+        self._failure: BusError | None = None
+        self._in_hand: set[str] = set()
+        self._acknowledged: OrderedDict[str, None] = OrderedDict()
+
+    async def pump(self, consumer: Any) -> None:
+        """Receive from a consumer until it is closed."""
+        try:
+            while True:
+                message = await consumer.receive()
+                delivery = self._delivery(consumer, message)
+                if not self._persistent:
+                    await self._queue.put(delivery)
+                elif delivery.id in self._acknowledged:
+                    await consumer.acknowledge(message)
+                elif delivery.id not in self._in_hand:
+                    self._in_hand.add(delivery.id)
+                    await self._queue.put(delivery)
+        except pulsar_asyncio.PulsarException as error:
+            await self.fail(BusError(f"receiving failed: {error}"))
+
+    async def fail(self, error: BusError) -> None:
+        """Nothing more will come; whoever receives is told why."""
+        self._failure = error
+        await self._queue.put(None)
+
+    async def receive(self) -> Delivery:
+        """Wait for the next message.
+
+        Raises:
+            BusError: the subscription is gone.
+        """
+        delivery = await self._queue.get()
+        if delivery is None:
+            self._queue.put_nowait(None)  # for those who ask later
+            raise self._failure or BusError("receiving failed")
+        return delivery
+
+    def arrived(self, limit: int) -> Sequence[Delivery]:
+        """Take at most `limit` messages that are already here, without waiting."""
+        here: list[Delivery] = []
+        while len(here) < limit and not self._queue.empty():
+            delivery = self._queue.get_nowait()
+            if delivery is None:
+                self._queue.put_nowait(None)  # for `receive`, which raises it
+                break
+            here.append(delivery)
+        return here
+
+    def _delivery(self, consumer: Any, message: Any) -> Delivery:
+        message_id = message.message_id()
+        # The partition too: the same numbers can be given in two partitions of a topic.
+        name = (
+            f"{message_id.ledger_id()}:{message_id.entry_id()}"
+            f":{message_id.partition()}:{message_id.batch_index()}"
+        )
+
+        async def acknowledge() -> None:
+            if self._persistent:
+                await self._acknowledge(consumer, message, name)
+
+        return Delivery(
+            id=name,
+            payload=message.data(),
+            properties=message.properties(),
+            key=message.partition_key(),
+            published_at=message.publish_timestamp() / 1000,
+            redelivered=message.redelivery_count() > 0,
+            acknowledge=acknowledge,
+        )
+
+    async def _acknowledge(self, consumer: Any, message: Any, name: str) -> None:
+        self._in_hand.discard(name)
+        self._acknowledged[name] = None
+        if len(self._acknowledged) > _REMEMBERED:
+            self._acknowledged.popitem(last=False)
+        try:
+            await consumer.acknowledge(message)
+        except pulsar_asyncio.PulsarException as error:
+            self._acknowledged.pop(name, None)
+            raise BusError(f"not acknowledged, so it will come again: {error}") from error

@@ -1,0 +1,335 @@
+"""What every transport must do. A test class for a transport inherits from `BusContract`."""
+
+import asyncio
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from tests.support.waiting import wait_until
+
+from fourtier.runtime.bus.contract import (
+    Address,
+    Bus,
+    BusError,
+    Delivery,
+    Mode,
+    Subscription,
+)
+
+END = b"end"
+
+
+async def publish_numbers(
+    bus: Bus, topic: Address, count: int, keys: Sequence[str], start: int = 0
+) -> None:
+    """Publish numbers, for each key in order, one key after another for each number."""
+    for number in range(start, start + count):
+        for key in keys:
+            await bus.publish(topic, str(number).encode(), key=key)
+
+
+async def take(subscription: Subscription, count: int) -> list[Delivery]:
+    """Receive so many messages and leave them unacknowledged."""
+    return [await subscription.receive() for _ in range(count)]
+
+
+async def take_until_end(bus: Bus, topic: Address, subscription: Subscription) -> list[Delivery]:
+    """All that a lone member of a group still gets: up to a message that is published now."""
+    await bus.publish(topic, END)
+    taken: list[Delivery] = []
+    while True:
+        delivery = await subscription.receive()
+        await delivery.acknowledge()
+        if delivery.payload == END:
+            return taken
+        taken.append(delivery)
+
+
+class Work:
+    """What the members of a group did, in the order in which they did it."""
+
+    def __init__(self, topic: Address) -> None:
+        self.topic = topic
+        self.done: list[tuple[str, int, str]] = []
+
+    async def member(
+        self, bus: Bus, name: str, leave: asyncio.Event, joined: asyncio.Event
+    ) -> None:
+        """Take, work on and acknowledge messages until told to leave."""
+        async with bus.subscribe(self.topic, "workers", Mode.KEY_SHARED) as subscription:
+            joined.set()
+            leaving = asyncio.create_task(leave.wait())
+            while not leave.is_set():
+                receiving = asyncio.ensure_future(subscription.receive())
+                await asyncio.wait([receiving, leaving], return_when=asyncio.FIRST_COMPLETED)
+                if not receiving.done():
+                    receiving.cancel()
+                    break
+                delivery = receiving.result()
+                self.done.append((delivery.key, int(delivery.payload), name))
+                for _ in range(3):  # let the other member run in the middle of the work
+                    await asyncio.sleep(0)
+                await delivery.acknowledge()
+            await leaving
+
+    def by_key(self) -> dict[str, list[int]]:
+        """The numbers of each key as they were worked on."""
+        numbers: defaultdict[str, list[int]] = defaultdict(list)
+        for key, number, _ in self.done:
+            numbers[key].append(number)
+        return dict(numbers)
+
+
+class BusContract:
+    """The contract. `bus` is a fixture of the inheriting class: an open bus on empty topics."""
+
+    @pytest.fixture
+    def topic(self) -> Address:
+        return Address(f"letters.{uuid.uuid4().hex}")
+
+    @pytest.mark.parametrize("persistent", [True, False])
+    async def test_a_message_comes_as_it_was_sent(
+        self, bus: Bus, topic: Address, *, persistent: bool
+    ) -> None:
+        address = replace(topic, persistent=persistent)
+        properties = {"id": "1", "Ort": "Zürich 東京 🗼", "empty": ""}
+        async with bus.subscribe(address, "readers", Mode.SHARED) as subscription:
+            await bus.publish(address, "Grüße".encode(), key="ключ", properties=properties)
+            delivery = await subscription.receive()
+            await delivery.acknowledge()
+
+        assert delivery.payload.decode() == "Grüße"
+        assert delivery.key == "ключ"
+        assert dict(delivery.properties) == properties
+        assert not delivery.redelivered
+
+    @pytest.mark.parametrize(
+        "payload",
+        [b"", b"\x00\xff\xfe", "語".encode() * 1_000, b"x" * 1_000_000],
+        ids=["empty", "binary", "unicode", "1 MB"],
+    )
+    async def test_a_payload_of_any_kind_is_kept_whole(
+        self, bus: Bus, topic: Address, payload: bytes
+    ) -> None:
+        async with bus.subscribe(topic, "readers", Mode.SHARED) as subscription:
+            await bus.publish(topic, payload)
+            delivery = await subscription.receive()
+            await delivery.acknowledge()
+
+        assert delivery.payload == payload
+        assert delivery.key == ""
+        assert dict(delivery.properties) == {}
+
+    async def test_each_group_gets_all(self, bus: Bus, topic: Address) -> None:
+        async with (
+            bus.subscribe(topic, "one", Mode.SHARED) as one,
+            bus.subscribe(topic, "two", Mode.KEY_SHARED) as two,
+        ):
+            await publish_numbers(bus, topic, 10, ["k"])
+            first, second = await take(one, 10), await take(two, 10)
+
+        assert [int(delivery.payload) for delivery in first] == list(range(10))
+        assert [int(delivery.payload) for delivery in second] == list(range(10))
+
+    async def test_members_share_without_getting_anything_twice(
+        self, bus: Bus, topic: Address
+    ) -> None:
+        taken: Counter[int] = Counter()
+        members: Counter[str] = Counter()
+        done = asyncio.Event()
+
+        async def work(subscription: Subscription, name: str) -> None:
+            while True:
+                delivery = await subscription.receive()
+                taken[int(delivery.payload)] += 1
+                members[name] += 1
+                await delivery.acknowledge()
+                if taken.total() == 100:
+                    done.set()
+
+        async with (
+            bus.subscribe(topic, "workers", Mode.SHARED) as one,
+            bus.subscribe(topic, "workers", Mode.SHARED) as two,
+        ):
+            tasks = [asyncio.create_task(work(one, "one")), asyncio.create_task(work(two, "two"))]
+            await publish_numbers(bus, topic, 100, [""])
+            await done.wait()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+        assert taken == Counter(range(100))
+        assert min(members["one"], members["two"]) > 0
+
+    async def test_a_key_keeps_its_order_while_members_come_and_go(
+        self, bus: Bus, topic: Address
+    ) -> None:
+        keys = [f"key {number}" for number in range(8)]
+        work = Work(topic)
+        leave = {name: asyncio.Event() for name in ("one", "two", "three")}
+        joined = {name: asyncio.Event() for name in leave}
+
+        def start(name: str) -> asyncio.Task[None]:
+            return asyncio.create_task(work.member(bus, name, leave[name], joined[name]))
+
+        members = [start("one"), start("two")]
+        await asyncio.gather(joined["one"].wait(), joined["two"].wait())
+        publishing = asyncio.create_task(publish_numbers(bus, topic, 100, keys))
+        await wait_until(lambda: len(work.done) >= 100)
+        members.append(start("three"))  # in the middle of the work of the others
+        await wait_until(lambda: len(work.done) >= 200)
+        leave["one"].set()
+        await wait_until(lambda: len(work.done) >= 400)
+        leave["two"].set()
+        await publishing
+        await wait_until(lambda: len(work.done) >= 800)
+        leave["three"].set()
+        await asyncio.gather(*members)
+
+        assert work.by_key() == {key: list(range(100)) for key in keys}
+
+    async def test_what_a_member_leaves_in_hand_comes_again_in_order(
+        self, bus: Bus, topic: Address
+    ) -> None:
+        keys = ["a", "b", "c"]
+        async with bus.subscribe(topic, "workers", Mode.KEY_SHARED) as leaver:
+            await publish_numbers(bus, topic, 20, keys)
+            for delivery in await take(leaver, 60):
+                if int(delivery.payload) < 5:
+                    await delivery.acknowledge()
+        await publish_numbers(bus, topic, 1, keys, start=20)
+        async with bus.subscribe(topic, "workers", Mode.KEY_SHARED) as heir:
+            taken = [await heir.receive() for _ in range(48)]
+
+        for key in keys:
+            numbers = [int(delivery.payload) for delivery in taken if delivery.key == key]
+            assert numbers == list(range(5, 21))
+
+    @pytest.mark.parametrize("mode", list(Mode))
+    async def test_what_is_not_acknowledged_comes_again(
+        self, bus: Bus, topic: Address, mode: Mode
+    ) -> None:
+        async with bus.subscribe(topic, "workers", mode) as first:
+            await publish_numbers(bus, topic, 10, ["k"])
+            before = await take(first, 10)
+            for delivery in before[::2]:
+                await delivery.acknowledge()
+        async with bus.subscribe(topic, "workers", mode) as second:
+            again = await take_until_end(bus, topic, second)
+
+        assert [int(delivery.payload) for delivery in again] == [1, 3, 5, 7, 9]
+        assert [delivery.id for delivery in again] == [delivery.id for delivery in before[1::2]]
+        async with bus.subscribe(topic, "workers", mode) as third:
+            assert await take_until_end(bus, topic, third) == []
+
+    async def test_a_new_group_starts_with_the_oldest_message(
+        self, bus: Bus, topic: Address
+    ) -> None:
+        await bus.create_group(topic, "early")
+        await publish_numbers(bus, topic, 5, ["k"])
+        async with bus.subscribe(topic, "late", Mode.SHARED) as late:
+            taken = await take_until_end(bus, topic, late)
+
+        assert [int(delivery.payload) for delivery in taken] == [0, 1, 2, 3, 4]
+
+    async def test_a_group_keeps_messages_that_nobody_listens_for(
+        self, bus: Bus, topic: Address
+    ) -> None:
+        await bus.create_group(topic, "operator")
+        await publish_numbers(bus, topic, 5, [""])
+        await bus.create_group(topic, "operator")  # once more: it loses nothing
+        async with bus.subscribe(topic, "operator", Mode.SHARED) as operator:
+            taken = await take_until_end(bus, topic, operator)
+
+        assert [int(delivery.payload) for delivery in taken] == [0, 1, 2, 3, 4]
+
+    async def test_a_group_that_has_members_can_be_created_again(
+        self, bus: Bus, topic: Address
+    ) -> None:
+        async with bus.subscribe(topic, "workers", Mode.KEY_SHARED) as worker:
+            await bus.create_group(topic, "workers")
+            await publish_numbers(bus, topic, 3, ["k"])
+            assert [int(delivery.payload) for delivery in await take(worker, 3)] == [0, 1, 2]
+
+    async def test_a_fleeting_topic_keeps_nothing(self, bus: Bus, topic: Address) -> None:
+        fleeting = replace(topic, persistent=False)
+        async with bus.subscribe(fleeting, "readers", Mode.SHARED) as first:
+            await bus.publish(fleeting, b"heard")
+            heard = await first.receive()
+        await bus.publish(fleeting, b"missed")
+        async with bus.subscribe(fleeting, "readers", Mode.SHARED) as second:
+            await bus.publish(fleeting, b"next")
+            following = await second.receive()
+
+        assert heard.payload == b"heard"
+        assert following.payload == b"next"
+
+    async def test_an_exclusive_group_has_one_member(self, bus: Bus, topic: Address) -> None:
+        address = replace(topic, persistent=False)
+        async with bus.subscribe(address, "caller", Mode.EXCLUSIVE):
+            with pytest.raises(BusError, match="cannot subscribe as caller"):
+                async with bus.subscribe(address, "caller", Mode.EXCLUSIVE):
+                    pass
+        async with bus.subscribe(address, "caller", Mode.EXCLUSIVE) as next_one:
+            await bus.publish(address, b"hello")
+            assert (await next_one.receive()).payload == b"hello"
+
+    async def test_thousands_may_be_published_at_once(self, bus: Bus, topic: Address) -> None:
+        count = 3_000
+        async with bus.subscribe(topic, "readers", Mode.SHARED) as subscription:
+            publishing = asyncio.gather(
+                *(bus.publish(topic, str(number).encode()) for number in range(count))
+            )
+            taken: Counter[int] = Counter()
+            for _ in range(count):
+                delivery = await subscription.receive()
+                taken[int(delivery.payload)] += 1
+                await delivery.acknowledge()
+            await publishing
+
+        assert taken == Counter(range(count))
+
+    async def test_what_has_arrived_is_taken_without_waiting(
+        self, bus: Bus, topic: Address
+    ) -> None:
+        async with bus.subscribe(topic, "readers", Mode.SHARED) as subscription:
+            assert subscription.arrived(10) == []
+            await publish_numbers(bus, topic, 10, [""])
+            taken = [await subscription.receive()]
+            while len(taken) < 10:
+                here = subscription.arrived(4)
+                assert len(here) <= 4
+                taken += here
+                await asyncio.sleep(0.001)
+
+        assert [int(delivery.payload) for delivery in taken] == list(range(10))
+
+    async def test_a_cancelled_receive_loses_nothing(self, bus: Bus, topic: Address) -> None:
+        async with bus.subscribe(topic, "readers", Mode.SHARED) as subscription:
+            taken: list[int] = []
+            patience = 0
+            publishing = asyncio.create_task(publish_numbers(bus, topic, 200, [""]))
+            while len(taken) < 200:
+                receiving = asyncio.ensure_future(subscription.receive())
+                patience = (patience + 1) % 5
+                for _ in range(patience):
+                    await asyncio.sleep(0)
+                receiving.cancel()
+                await asyncio.wait([receiving])
+                if not receiving.cancelled():
+                    taken.append(int(receiving.result().payload))
+            await publishing
+
+        assert taken == list(range(200))
+
+    async def test_a_forgotten_producer_is_made_again(self, bus: Bus, topic: Address) -> None:
+        async with bus.subscribe(topic, "readers", Mode.SHARED) as subscription:
+            for number in range(3):
+                await bus.publish(topic, str(number).encode())
+                await bus.forget_producer(topic)
+                await bus.forget_producer(Address("nobody.publishes.here"))
+            taken = await take(subscription, 3)
+
+        assert [int(delivery.payload) for delivery in taken] == [0, 1, 2]
