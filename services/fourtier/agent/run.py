@@ -1,5 +1,6 @@
 """One run of `react_mem`: remember, reason, act until there is an answer; then tell memory."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -61,18 +62,15 @@ class Run:
 
     async def replies(self) -> AsyncIterator[AgentResponse]:
         """The stream of replies; memory has been told before the last of them."""
-        with self._timings.part("working-memory"):
-            await self._trace.load()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._load())
+            group.create_task(self._remember())
         if self._trace.answer is not None:
             if self._trace.items:  # it may have been cut off before memory was told
                 await self._tell_memory(self._trace.answer, succeeded=True)
             yield self._final(self._trace.next_step, self._trace.answer, pieces=False)
             await self._trace.discard()
             return
-        if self._request.enable_memory:
-            reader = TierReader(self._caller, self._parameters, self._timings)
-            with self._timings.part("remember"):
-                self._remembered = await reader.remember(self._request, self._conversation_id)
         with self._timings.part("context"):
             self._context = build_context(self._request, self._remembered, self._parameters)
         if (cut_off := self._trace.unfinished) is not None:
@@ -81,6 +79,17 @@ class Run:
         async for reply in self._loop(self._context):
             yield reply
         await self._trace.discard()
+
+    async def _load(self) -> None:
+        """See whether an earlier delivery of the request has begun, or even ended, the run."""
+        with self._timings.part("working-memory"):
+            await self._trace.load()
+
+    async def _remember(self) -> None:
+        if self._request.enable_memory:
+            reader = TierReader(self._caller, self._parameters, self._timings)
+            with self._timings.part("remember"):
+                self._remembered = await reader.remember(self._request, self._conversation_id)
 
     async def _loop(self, context: Context) -> AsyncIterator[AgentResponse]:
         first = self._trace.next_step
