@@ -2,8 +2,8 @@
 
     make install && .venv/bin/python bench/turn.py [--facts 10000] [--turns 100]
 
-Everything real but the model: the broker as a process of its own, the services of the laptop flow in
-this one. A scripted server answers completions at once; what it costs is `model` and is not memory.
+Everything is real but the model: the broker is a process of its own, the services run in this one. A
+scripted server answers completions at once; what it costs is `model` and is not memory.
 """
 
 import argparse
@@ -82,7 +82,7 @@ async def main() -> None:
 
     async with AsyncExitStack() as stack:
         data = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fourtier-bench-")))
-        model = await stack.enter_async_context(scripted_model(answer))
+        model = await stack.enter_async_context(scripted_model(script=answer))
         flow = await stack.enter_async_context(
             running_flow(data, SERVICES, bus="embedded", settings=model.settings)
         )
