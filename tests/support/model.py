@@ -87,6 +87,7 @@ class Sends(_Timed):
     """Any body at all, with status 200; for what is no event stream, or a broken one."""
 
     body: str
+    content_type: str = "text/event-stream"
 
 
 Reply = str | Says | Calls | Writes | Fails | Cuts | Sends
@@ -192,7 +193,7 @@ class ScriptedModel:
         if isinstance(reply, Cuts) and not reply.text:
             return self._cut(http, web.StreamResponse())
         if isinstance(reply, Sends):
-            return web.Response(text=reply.body, content_type="text/event-stream")
+            return web.Response(text=reply.body, content_type=reply.content_type)
         if not request.json.get("stream"):
             return web.json_response(self._completion(request, reply))
         return await self._stream(http, request, reply)

@@ -63,6 +63,8 @@ def _start(model: Path, context_window: int, key: str) -> Any:
     parameters.port = 0
     parameters.api_keys = [key]
     parameters.ui = False
+    # Threads that wait for each other must not spin: the other services need the cores too.
+    parameters.cpuparams.poll = parameters.cpuparams_batch.poll = 0
     parameters.verbosity = _SILENT
     try:
         return xllamacpp.Server(parameters)

@@ -22,7 +22,7 @@ from fourtier.completion.wire import ChatRequest, Chunk
 
 log = logging.getLogger(__name__)
 
-_BAD_REQUEST, _REQUEST_TIMEOUT, _TOO_MANY, _SERVER_ERROR = 400, 408, 429, 500
+_BAD_REQUEST, _NOT_FOUND, _REQUEST_TIMEOUT, _TOO_MANY, _SERVER_ERROR = 400, 404, 408, 429, 500
 #: How much of an error's text is passed on.
 _WORDS = 600
 
@@ -131,7 +131,15 @@ class Endpoint:
         said = f"{self._url} answered {status}: {words or response.reason}"
         if status in {_REQUEST_TIMEOUT, _TOO_MANY} or status >= _SERVER_ERROR:
             return ModelBusyError(said, retry_after(response.headers))
-        return ModelRefusedError(said)
+        return ModelRefusedError(said + self._advice(status, words))
+
+    def _advice(self, status: int, words: str) -> str:
+        """What usually helps; nothing where it is not known."""
+        if status == _NOT_FOUND and "/v1/" not in self._url:
+            return ". Should OPENAI_BASE_URL end in /v1?"
+        if status == _BAD_REQUEST and "response_format" in words:
+            return ". If the endpoint knows no JSON schemas, set completion's json-mode: object."
+        return ""
 
     def _clean(self, text: str) -> str:
         """Short, and without the key, which some endpoints repeat."""
