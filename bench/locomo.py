@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from fourtier.cli.connection import open_client
-
 from fourtier.client import Client
 from fourtier.schema.message import Scope
 

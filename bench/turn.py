@@ -2,8 +2,8 @@
 
     make install && .venv/bin/python bench/turn.py [--facts 10000] [--turns 100]
 
-Everything is real but the model: the broker is a process of its own, the services run in this one. A
-scripted server answers completions at once; what it costs is `model` and is not memory.
+Everything is real but the model: the broker is a process of its own, the services run in this one.
+A scripted server answers completions at once; what it costs is `model` and is not memory.
 """
 
 import argparse
@@ -14,11 +14,10 @@ import time
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from tests.support.flow import RunningFlow, running_flow
-from tests.support.model import ModelRequest, Says, scripted_model
-
 from fourtier.client import client_on
 from fourtier.schema.facts import LIST_FACTS, STORE_FACT, ListFactsRequest, StoreFactRequest
+from tests.support.flow import RunningFlow, running_flow
+from tests.support.model import ModelRequest, Says, scripted_model
 
 SERVICES: dict[str, dict[str, object]] = {
     "embeddings": {},
