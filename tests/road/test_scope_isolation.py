@@ -4,17 +4,16 @@ import asyncio
 from collections.abc import Generator
 from contextlib import AsyncExitStack
 from itertools import count
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.road.services import ROAD
-from tests.support.flow import running_flow
 
 from fourtier.client import Client, client_on
 from fourtier.schema.episodes import STORE_EPISODE, StoreEpisodeRequest
 from fourtier.schema.message import Scope
+from tests.road.services import ROAD
+from tests.support.flow import running_flow
 
 MEMORY = {name: values for name, values in ROAD.items() if name not in {"agent", "completion"}}
 #: Names that a careless key or filter would mix up.
@@ -48,7 +47,7 @@ class World:
 def world(tmp_path_factory: pytest.TempPathFactory) -> Generator[World]:
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
-        data: Path = tmp_path_factory.mktemp("isolation")
+        data = tmp_path_factory.mktemp("isolation")
         flow = runner.run(stack.enter_async_context(running_flow(data, MEMORY)))
         client = runner.run(stack.enter_async_context(client_on(flow.bus)))
         yield World(runner, client)
