@@ -64,9 +64,7 @@ async def test_what_is_remembered_stands_in_the_prompt_and_is_named_in_the_reply
 
     assert reply.answer == "12,000 dollars."
     assert "My Hawaii budget is 12,000 dollars" in model.requests[0].text
-    assert [(used.tier, used.id) for used in reply.metadata.memories] == [
-        ("facts", stored.fact_id)
-    ]
+    assert [(used.tier, used.id) for used in reply.metadata.memories] == [("facts", stored.fact_id)]
     assert reply.in_token > 0
     assert reply.model
     assert set(reply.metadata.timings_ms) >= {"embed", "facts", "episodes", "conversation", "total"}

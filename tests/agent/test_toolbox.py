@@ -14,6 +14,7 @@ from fourtier.agent.tools.toolbox import Toolbox, build_toolbox
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.calls import Caller
 from fourtier.runtime.errors import StartupError
+from fourtier.schema.completion import MALFORMED_ARGUMENTS
 from fourtier.schema.message import Metadata, Scope
 
 CONTEXT = RunContext("run", Scope("ann", "default"), "c1", Caller(MemoryBus()))
@@ -114,3 +115,16 @@ def test_a_function_without_annotations_is_refused() -> None:
 
     with pytest.raises(TypeError, match="needs an annotation"):
         FunctionTool(vague)
+
+
+async def test_arguments_that_were_no_json_are_told_and_nothing_is_run() -> None:
+    ran: list[str] = []
+
+    def order() -> str:
+        """Order."""
+        ran.append("ran")
+        return "ordered"
+
+    observation = await use(order, {MALFORMED_ARGUMENTS: '{"article": '})
+    assert observation == 'The arguments were no JSON object: {"article": '
+    assert ran == []

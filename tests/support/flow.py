@@ -13,6 +13,7 @@ from fourtier.runtime.bus.opening import open_bus
 from fourtier.runtime.calls import Caller, open_caller
 from fourtier.runtime.host import Host, run_services
 from fourtier.runtime.settings import Settings
+from tests.cluster.flows import flow_place
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,15 @@ async def running_flow(
     namespace: str = "test",
     settings: Mapping[str, Any] | None = None,
 ) -> AsyncGenerator[RunningFlow]:
-    """Run services until the context ends; `bus="embedded"` starts a real broker."""
-    flow = Flow(name="test", namespace=namespace, services=services)
-    environment = Settings(**{"data": data, "bus_url": bus, "bus_port": 0} | dict(settings or {}))
+    """Run services until the context ends; `bus="embedded"` starts a real broker.
+
+    `make test-cluster` runs them on Pulsar and Neo4j instead, whatever the test says.
+    """
+    place = await flow_place(data, bus, namespace, settings or {})
+    flow = Flow(name="test", namespace=place.namespace, services=services)
+    environment = Settings(
+        **{"data": data, "bus_url": place.bus, "bus_port": 0} | dict(place.settings)
+    )
     async with (
         open_bus(bus_place(flow, environment)) as (connected, url),
         run_services(connected, host_plan(flow, environment)) as host,

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from pydantic import BaseModel
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from fourtier.cli.connection import open_client
@@ -190,7 +191,7 @@ def list_conversations(
         for each in listed.conversations:
             touched = f"{each.updated_at.astimezone():%Y-%m-%d %H:%M}"
             ended = "yes" if each.ended else "no"
-            table.add_row(each.conversation_id, str(each.invocations), touched, ended)
+            table.add_row(escape(each.conversation_id), str(each.invocations), touched, ended)
         console.print(table)
         console.print(f"{len(listed.conversations)} of {listed.total}", highlight=False)
 

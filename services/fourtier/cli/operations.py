@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from fourtier.cli.connection import open_flow_bus
@@ -58,8 +59,8 @@ def list_letters(
             letter.topic,
             f"{letter.at.astimezone():%Y-%m-%d %H:%M:%S}",
             str(letter.attempts),
-            letter.error,
-            letter.payload[:200].decode(errors="replace"),
+            escape(letter.error),
+            escape(letter.payload[:200].decode(errors="replace")),
         )
     console.print(table if letters else "There are no dead letters.")
 
@@ -108,5 +109,5 @@ def _findings(findings: list[Finding]) -> Table:
         table.add_column(column, overflow="fold")
     for finding in findings:
         mark = "[green]ok[/]" if finding.well else "[red]no[/]"
-        table.add_row(mark, finding.what, finding.found, finding.remedy)
+        table.add_row(mark, finding.what, escape(finding.found), escape(finding.remedy))
     return table

@@ -12,7 +12,7 @@ from fourtier.agent.tools.memory import memory_tools
 from fourtier.agent.tools.topic import TopicTool, TopicToolParameters
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.errors import FourtierError, StartupError
-from fourtier.schema.completion import ToolSpec
+from fourtier.schema.completion import MALFORMED_ARGUMENTS, ToolSpec
 from fourtier.schema.message import Metadata
 
 log = logging.getLogger(__name__)
@@ -53,6 +53,8 @@ class Toolbox:
         self, name: str, arguments: Metadata, offered: Sequence[ToolSpec], context: RunContext
     ) -> str:
         """Run a tool; whatever goes wrong becomes the observation."""
+        if MALFORMED_ARGUMENTS in arguments:
+            return f"The arguments were no JSON object: {arguments[MALFORMED_ARGUMENTS]}"
         names = [spec.name for spec in offered]
         if name not in names:
             return f"There is no tool {name!r}. There are: {', '.join(names) or 'none'}."
