@@ -16,6 +16,10 @@ from fourtier.runtime.settings import Settings
 from tests.cluster.flows import flow_place
 
 
+#: Whoever runs the tests may have a real model in their environment.
+_NO_MODEL: Mapping[str, Any] = {"model_url": None, "model_key": None, "model_name": None}
+
+
 @dataclass(frozen=True)
 class RunningFlow:
     """A flow's parts as a test needs them."""
@@ -42,7 +46,9 @@ async def running_flow(
     place = await flow_place(data, bus, namespace, settings or {})
     flow = Flow(name="test", namespace=place.namespace, services=services)
     environment = Settings(
-        **{"data": data, "bus_url": place.bus, "bus_port": 0} | dict(place.settings)
+        **dict(_NO_MODEL)
+        | {"data": data, "bus_url": place.bus, "bus_port": 0}
+        | dict(place.settings)
     )
     async with (
         open_bus(bus_place(flow, environment)) as (connected, url),

@@ -240,7 +240,8 @@ def _show_facts(found: Sequence[Fact], *, as_json: bool) -> None:
     table = _table("id", "stated", "speaker", "fact", "replaced")
     for fact in found:
         replaced = f"{fact.valid_until:%Y-%m-%d}" if fact.valid_until else ""
-        table.add_row(fact.id, f"{fact.timestamp:%Y-%m-%d}", fact.speaker, fact.content, replaced)
+        stated = f"{fact.timestamp:%Y-%m-%d}"
+        table.add_row(fact.id, stated, escape(fact.speaker), escape(fact.content), replaced)
     console.print(table if found else "No facts found.")
 
 
@@ -250,7 +251,8 @@ def _show_episodes(found: Sequence[Episode], *, as_json: bool) -> None:
         return
     table = _table("id", "ended", "result", "goal", "outcome")
     for each in found:
-        table.add_row(each.id, f"{each.timestamp:%Y-%m-%d}", each.result, each.goal, each.outcome)
+        ended = f"{each.timestamp:%Y-%m-%d}"
+        table.add_row(each.id, ended, each.result, escape(each.goal), escape(each.outcome))
     console.print(table if found else "No episodes found.")
 
 

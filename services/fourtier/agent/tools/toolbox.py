@@ -53,11 +53,8 @@ class Toolbox:
         self, name: str, arguments: Metadata, offered: Sequence[ToolSpec], context: RunContext
     ) -> str:
         """Run a tool; whatever goes wrong becomes the observation."""
-        if MALFORMED_ARGUMENTS in arguments:
-            return f"The arguments were no JSON object: {arguments[MALFORMED_ARGUMENTS]}"
-        names = [spec.name for spec in offered]
-        if name not in names:
-            return f"There is no tool {name!r}. There are: {', '.join(names) or 'none'}."
+        if (wrong := _wrong_call(name, arguments, offered)) is not None:
+            return wrong
         try:
             async with asyncio.timeout(self._seconds):
                 result = await self._tools[name].run(arguments, context)
@@ -71,6 +68,16 @@ class Toolbox:
         if len(result) > self._limit:
             return f"{result[: self._limit]} [cut: {len(result)} characters in all]"
         return result
+
+
+def _wrong_call(name: str, arguments: Metadata, offered: Sequence[ToolSpec]) -> str | None:
+    """What is wrong with a call before anything is run; None when nothing is."""
+    names = [spec.name for spec in offered]
+    if name not in names:
+        return f"There is no tool {name!r}. There are: {', '.join(names) or 'none'}."
+    if MALFORMED_ARGUMENTS in arguments:
+        return f"The arguments were no JSON object: {arguments[MALFORMED_ARGUMENTS]}"
+    return None
 
 
 def build_toolbox(
