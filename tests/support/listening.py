@@ -1,0 +1,47 @@
+"""Hear what services send to each other."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from fourtier.runtime import envelope
+from fourtier.runtime.bus.contract import Address, Bus, Mode, Subscription
+from fourtier.schema.message import Message
+from fourtier.schema.topics import Topic
+
+M = TypeVar("M", bound=Message)
+
+
+@dataclass
+class Listener(Generic[M]):
+    """The messages on a topic, in the order in which they were sent.
+
+    Attributes:
+        ids: the message ids, one for each message in `heard`.
+    """
+
+    topic: Topic[M]
+    subscription: Subscription
+    heard: list[M] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+
+    async def next(self) -> M:
+        """Wait for one message."""
+        delivery = await self.subscription.receive()
+        await delivery.acknowledge()
+        self.heard.append(self.topic.payload.model_validate_json(delivery.payload))
+        self.ids.append(delivery.properties[envelope.ID])
+        return self.heard[-1]
+
+    async def take(self, number: int) -> list[M]:
+        """Wait for so many messages."""
+        return [await self.next() for _ in range(number)]
+
+
+@asynccontextmanager
+async def listening(bus: Bus, topic: Topic[M]) -> AsyncGenerator[Listener[M]]:
+    """Hear a topic's messages from now on, beside the services that handle them."""
+    address = Address(topic.name, persistent=topic.persistent)
+    async with bus.subscribe(address, "test-listener", Mode.SHARED) as subscription:
+        yield Listener(topic, subscription)
