@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from tests.support.waiting import wait_until
 
 from fourtier.runtime.bus.contract import (
     Address,
@@ -17,6 +16,7 @@ from fourtier.runtime.bus.contract import (
     Mode,
     Subscription,
 )
+from tests.support.waiting import wait_until
 
 END = b"end"
 

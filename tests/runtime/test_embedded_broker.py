@@ -10,13 +10,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
-from tests.support.waiting import wait_until
 
 from fourtier.runtime.bus.contract import Address, Bus, BusError, Mode
 from fourtier.runtime.bus.embedded import embedded_broker
 from fourtier.runtime.bus.opening import BusPlace, open_bus
 from fourtier.runtime.bus.pulsar import Patience, PulsarSecurity, connect_pulsar
 from fourtier.runtime.errors import StartupError
+from tests.support.waiting import wait_until
 
 TOPIC = Address("numbers")
 

@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from tests.support.waiting import wait_until
 
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.bus.greeting import greet
 from fourtier.runtime.bus.opening import BusPlace, open_bus
 from fourtier.runtime.errors import StartupError
+from tests.support.waiting import wait_until
 
 Answering = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 

@@ -1,10 +1,10 @@
 """The bus contract on `memory://`."""
 
 import pytest
-from tests.runtime.bus_contract import BusContract
 
 from fourtier.runtime.bus.contract import Bus
 from fourtier.runtime.bus.memory import MemoryBus
+from tests.runtime.bus_contract import BusContract
 
 
 class TestMemoryBus(BusContract):

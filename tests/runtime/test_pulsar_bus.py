@@ -4,12 +4,12 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
-from tests.cluster.servers import SERVERS
-from tests.runtime.bus_contract import BusContract
 
 from fourtier.runtime.bus.contract import Bus
 from fourtier.runtime.bus.embedded import embedded_broker
 from fourtier.runtime.bus.pulsar import Patience, PulsarSecurity, connect_pulsar
+from tests.cluster.servers import SERVERS
+from tests.runtime.bus_contract import BusContract
 
 #: Short, since a member that is refused is told so only when it ends.
 PATIENCE = Patience(send=5, operation=2)

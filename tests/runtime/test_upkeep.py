@@ -3,9 +3,9 @@
 import asyncio
 
 import pytest
-from tests.support.waiting import wait_until
 
 from fourtier.runtime.upkeep import repeating
+from tests.support.waiting import wait_until
 
 
 async def test_a_job_that_fails_is_logged_and_tried_again(

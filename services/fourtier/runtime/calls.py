@@ -2,14 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from fourtier.runtime import envelope, telemetry
-from fourtier.runtime.bus.contract import Address, Bus, Delivery, Mode, Subscription
+from fourtier.runtime.bus.contract import Address, Bus, BusError, Delivery, Mode, Subscription
 from fourtier.runtime.errors import CallFailedError, NoAnswerError, RefusedError
 from fourtier.schema.message import Answer, Message
 from fourtier.schema.topics import Call, Topic
@@ -22,6 +22,14 @@ A = TypeVar("A", bound=Message)
 _ASK_AGAIN_AFTER = 0.5
 
 
+class _Asked:
+    """A call under way: what is sent for it, and what has come back."""
+
+    def __init__(self, properties: dict[str, str]) -> None:
+        self.properties = properties
+        self.answers: asyncio.Queue[Delivery | BusError] = asyncio.Queue()
+
+
 class Caller:
     """Sends on a bus and matches answers, which come to an inbox of its own, by their id.
 
@@ -31,7 +39,8 @@ class Caller:
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
         self._inbox = Address(f"inbox.{envelope.new_id()}", persistent=False)
-        self._waiting: dict[str, asyncio.Queue[Delivery]] = {}
+        self._asked: dict[str, _Asked] = {}
+        self._deaf: BusError | None = None
 
     async def publish(self, topic: Topic[M], message: M, *, message_id: str = "") -> None:
         """Send one way; returns once the broker has it.
@@ -53,11 +62,10 @@ class Caller:
         Raises:
             CallFailedError: the service answered with an error.
             NoAnswerError: no answer before the call's deadline.
-            BusError: the broker did not take the question.
+            BusError: the broker did not take the question, or answers cannot come in any more.
         """
-        async for piece in self._ask(call, question):
-            return piece
-        raise NoAnswerError(call.topic.name, call.deadline)
+        with self._asking(call, question, "") as asked:
+            return _read(call, await self._first(call, question, asked))
 
     async def stream(
         self, call: Call[Q, A], question: Q, *, message_id: str = ""
@@ -66,45 +74,53 @@ class Caller:
 
         Raises: as `call`.
         """
-        async for piece in self._ask(call, question, message_id):
-            yield piece
+        with self._asking(call, question, message_id) as asked:
+            delivery = await self._first(call, question, asked)
+            yield _read(call, delivery)
+            while delivery.properties.get(envelope.LAST) != "true":
+                delivery = await _next(call, asked, call.deadline)
+                yield _read(call, delivery)
 
-    async def _ask(self, call: Call[Q, A], question: Q, message_id: str = "") -> AsyncIterator[A]:
+    @contextmanager
+    def _asking(self, call: Call[Q, A], question: Q, message_id: str) -> Generator[_Asked]:
+        """Expect answers for as long as the context is open.
+
+        Raises:
+            BusError: no answer can come in any more.
+        """
+        if self._deaf is not None:
+            raise self._deaf
         properties = envelope.properties_for(question)
         if message_id:
             properties[envelope.ID] = message_id
-        call_id = properties[envelope.ID]
         properties[envelope.REPLY_TO] = self._inbox.name
         properties[envelope.DEADLINE] = str(int((time.time() + call.deadline) * 1000))
-        answers: asyncio.Queue[Delivery] = asyncio.Queue()
-        self._waiting[call_id] = answers
+        asked = _Asked(properties)
+        call_id = properties[envelope.ID]
+        self._asked[call_id] = asked
         try:
-            with telemetry.calling(call.topic.name):
-                await self._send(call.topic, question, properties)
-                first = await self._first(call, question, properties, answers)
-            yield _read(call, first)
-            delivery = first
-            while delivery.properties.get(envelope.LAST) != "true":
-                delivery = await _next(call, answers, call.deadline)
-                yield _read(call, delivery)
+            yield asked
         finally:
-            del self._waiting[call_id]
+            if self._asked.get(call_id) is asked:
+                del self._asked[call_id]
 
-    async def _first(
-        self,
-        call: Call[Q, A],
-        question: Q,
-        properties: dict[str, str],
-        answers: asyncio.Queue[Delivery],
-    ) -> Delivery:
-        if call.topic.persistent or call.last is not None:
-            return await _next(call, answers, call.deadline)
-        patience = call.deadline * _ASK_AGAIN_AFTER
-        try:
-            return await _next(call, answers, patience)
-        except NoAnswerError:
-            await self._send(call.topic, question, properties)
-            return await _next(call, answers, call.deadline - patience)
+    async def _first(self, call: Call[Q, A], question: Q, asked: _Asked) -> Delivery:
+        """Send the question, within the call's deadline too, and await the first answer."""
+        until = asyncio.get_running_loop().time() + call.deadline
+        with telemetry.calling(call.topic.name):
+            try:
+                async with asyncio.timeout_at(until):
+                    await self._send(call.topic, question, asked.properties)
+            except TimeoutError:
+                raise NoAnswerError(call.topic.name, call.deadline) from None
+            left = until - asyncio.get_running_loop().time()
+            if not call.topic.persistent and call.last is None:
+                try:
+                    return await _next(call, asked, left * _ASK_AGAIN_AFTER)
+                except NoAnswerError:
+                    await self._send(call.topic, question, asked.properties)
+                    left *= 1 - _ASK_AGAIN_AFTER
+            return await _next(call, asked, left)
 
     async def _send(self, topic: Topic[Any], message: Message, properties: dict[str, str]) -> None:
         telemetry.inject(properties)
@@ -116,12 +132,22 @@ class Caller:
         )
 
     async def listen(self, inbox: Subscription) -> None:
-        """Hand arriving answers to whoever waits; late and repeated ones are dropped."""
-        while True:
-            delivery = await inbox.receive()
-            waiting = self._waiting.get(delivery.properties.get(envelope.ID, ""))
-            if waiting is not None:
-                waiting.put_nowait(delivery)
+        """Hand arriving answers to whoever waits; late and repeated ones are dropped.
+
+        Raises:
+            BusError: the inbox is gone; whoever waits is told, and whoever asks later.
+        """
+        try:
+            while True:
+                delivery = await inbox.receive()
+                asked = self._asked.get(delivery.properties.get(envelope.ID, ""))
+                if asked is not None:
+                    asked.answers.put_nowait(delivery)
+        except BusError as error:
+            self._deaf = error
+            for asked in self._asked.values():
+                asked.answers.put_nowait(error)
+            raise
 
     @property
     def inbox(self) -> Address:
@@ -129,20 +155,23 @@ class Caller:
         return self._inbox
 
 
-async def _next(call: Call[Q, A], answers: asyncio.Queue[Delivery], seconds: float) -> Delivery:
+async def _next(call: Call[Q, A], asked: _Asked, seconds: float) -> Delivery:
     try:
         async with asyncio.timeout(seconds):
-            return await answers.get()
+            answer = await asked.answers.get()
     except TimeoutError:
         raise NoAnswerError(call.topic.name, call.deadline) from None
+    if isinstance(answer, BusError):
+        raise answer
+    return answer
 
 
 def _read(call: Call[Q, A], delivery: Delivery) -> A:
-    if envelope.ERROR in delivery.properties:
-        failed = Answer.model_validate_json(delivery.payload).error
-        if failed is not None:
-            raise CallFailedError(call.topic.name, failed.type, failed.message)
     try:
+        if envelope.ERROR in delivery.properties:
+            failed = Answer.model_validate_json(delivery.payload).error
+            if failed is not None:
+                raise CallFailedError(call.topic.name, failed.type, failed.message)
         return call.answer.model_validate_json(delivery.payload)
     except ValidationError as error:
         raise RefusedError(

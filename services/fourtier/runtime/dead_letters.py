@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from fourtier.runtime import envelope
+from fourtier.runtime.burial import dead_letter_address
 from fourtier.runtime.bus.contract import Address, Bus, Delivery, Mode, Subscription
 from fourtier.runtime.host import OPERATOR
-from fourtier.runtime.serving import dead_letter_address
 
 #: Property of a message that marks the end of what is there; it is no dead letter.
 _MARK = "end-mark"

@@ -21,6 +21,9 @@ ERROR = "error"
 USER = "user"
 COLLECTION = "collection"
 
+#: Digits of a moment that makes sense; Python refuses to read numbers of thousands of digits.
+_LONGEST_NUMBER = 18
+
 _handling: ContextVar["Envelope | None"] = ContextVar("handling", default=None)
 
 
@@ -35,17 +38,23 @@ class Envelope:
     @classmethod
     def of(cls, properties: Mapping[str, str], broker_id: str) -> "Envelope":
         """Read the properties; a message without an id is named by the broker's."""
-        deadline = properties.get(DEADLINE, "")
         return cls(
             id=properties.get(ID) or broker_id,
             reply_to=properties.get(REPLY_TO) or None,
-            deadline=int(deadline) / 1000 if deadline.isdigit() else None,
+            deadline=_seconds(properties.get(DEADLINE, "")),
         )
 
     @property
     def expired(self) -> bool:
         """Whether the caller has stopped waiting."""
         return self.deadline is not None and time.time() > self.deadline
+
+
+def _seconds(milliseconds: str) -> float | None:
+    """A number out of a property; what is none counts as not given."""
+    if milliseconds.isascii() and milliseconds.isdecimal() and len(milliseconds) <= _LONGEST_NUMBER:
+        return int(milliseconds) / 1000
+    return None
 
 
 def handling() -> Envelope:

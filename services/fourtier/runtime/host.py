@@ -7,11 +7,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from fourtier.runtime.burial import dead_letter_address
 from fourtier.runtime.bus.contract import Bus
 from fourtier.runtime.calls import open_caller
 from fourtier.runtime.registry import load_service
 from fourtier.runtime.service import Engines, Parameters, RunningService, Surroundings
-from fourtier.runtime.serving import Server, dead_letter_address
+from fourtier.runtime.serving import Server
 from fourtier.runtime.settings import Settings
 
 log = logging.getLogger(__name__)

@@ -5,22 +5,28 @@ from collections.abc import Awaitable, Callable
 
 Job = Callable[[], Awaitable[None]]
 
+#: Jobs that wait cost little, and one key with many of them must not hold up the others.
+_MOST_IN_HAND = 256
+
 
 class Lanes:
     """Runs jobs as tasks of a group; the group sees their errors and waits for them.
 
     Args:
         group: holds the tasks.
-        side_by_side: how many jobs run at once.
-
-    Twice as many may be in hand, so that one key with many jobs does not hold up the others.
+        side_by_side: how many may hold `slot` at once. A job takes it for what it really does and
+            gives it back while it pauses before another attempt.
     """
 
     def __init__(self, group: asyncio.TaskGroup, side_by_side: int) -> None:
+        self.slot = asyncio.Semaphore(side_by_side)
         self._group = group
-        self._running = asyncio.Semaphore(side_by_side)
-        self._in_hand = asyncio.Semaphore(2 * side_by_side)
+        self._in_hand = asyncio.Semaphore(max(2 * side_by_side, _MOST_IN_HAND))
         self._last: dict[str, asyncio.Task[None]] = {}
+
+    def busy(self, key: str) -> bool:
+        """Whether a job of this key is not done yet."""
+        return key in self._last
 
     async def put(self, key: str, job: Job) -> None:
         """Start a job behind the last one of its key; an empty key waits for nobody.
@@ -37,8 +43,7 @@ class Lanes:
     async def _run(self, job: Job, before: asyncio.Task[None] | None) -> None:
         if before is not None:
             await asyncio.wait([before])
-        async with self._running:
-            await job()
+        await job()
 
     def _done(self, key: str, task: asyncio.Task[None]) -> None:
         self._in_hand.release()

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
@@ -25,6 +25,28 @@ class Parameters(BaseModel):
     )
 
 
+Quantisation = Literal["none", "scalar", "binary"]
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionLayout:
+    """How a vector server keeps its collections; the embedded engine has no choice.
+
+    Attributes:
+        shards: parts of a collection, which stand on different nodes of a cluster.
+        replicas: copies of each shard.
+        write_replicas: how many of the copies have a write before it is confirmed.
+        quantisation: what is kept in memory instead of the embedding model's own vectors.
+        vectors_on_disk: whether those vectors stay on disk, read when a search needs them.
+    """
+
+    shards: int = 1
+    replicas: int = 1
+    write_replicas: int = 1
+    quantisation: Quantisation = "none"
+    vectors_on_disk: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Engines:
     """The flow's stores, after the environment had its say.
@@ -36,6 +58,7 @@ class Engines:
     graph: str = "embedded"
     vectors: str = "embedded"
     dimensions: int = 384
+    collections: CollectionLayout = CollectionLayout()
 
 
 @dataclass(frozen=True, slots=True)

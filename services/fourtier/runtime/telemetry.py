@@ -70,6 +70,7 @@ class HandlingSpan:
     span: Span
     labels: dict[str, str]
     failed: bool = False
+    left: bool = False
 
     def retry(self, error: Exception) -> None:
         """Note an attempt that will be repeated."""
@@ -82,15 +83,15 @@ class HandlingSpan:
         self.span.record_exception(error)
         self.span.set_status(Status(StatusCode.ERROR, str(error)))
 
+    def leave(self) -> None:
+        """Note that the message was not finished and comes again."""
+        self.left = True
+
 
 @contextmanager
 def handling(service: str, topic: str, deliveries: Sequence[Delivery]) -> Generator[HandlingSpan]:
     """One span for a handled message, child of its publisher's; a batch links to each publisher."""
     labels = {"service": service, "topic": topic}
-    now = time.time()
-    for delivery in deliveries:
-        _age.record(max(0.0, now - delivery.published_at), labels)
-    _batch.record(len(deliveries), labels)
     contexts = [propagate.extract(dict(delivery.properties)) for delivery in deliveries]
     links = [Link(trace.get_current_span(context).get_span_context()) for context in contexts]
     with _tracer.start_as_current_span(
@@ -108,8 +109,9 @@ def handling(service: str, topic: str, deliveries: Sequence[Delivery]) -> Genera
         started = time.perf_counter()
         handled = HandlingSpan(span, labels)
         yield handled
-        _duration.record(time.perf_counter() - started, labels)
-        (_failed if handled.failed else _handled).add(len(deliveries), labels)
+        if not handled.left:
+            _duration.record(time.perf_counter() - started, labels)
+            (_failed if handled.failed else _handled).add(len(deliveries), labels)
 
 
 @contextmanager
@@ -137,6 +139,15 @@ def trace_id() -> str:
     """The current trace in hexadecimal; empty when nothing is traced."""
     context = trace.get_current_span().get_span_context()
     return trace.format_trace_id(context.trace_id) if context.is_valid else ""
+
+
+def count_taken(service: str, topic: str, deliveries: Sequence[Delivery]) -> None:
+    """Count messages that were taken together: how many, and how long each had waited."""
+    labels = {"service": service, "topic": topic}
+    now = time.time()
+    for delivery in deliveries:
+        _age.record(max(0.0, now - delivery.published_at), labels)
+    _batch.record(len(deliveries), labels)
 
 
 def count_expired(service: str, topic: str) -> None:

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import pulsar.asyncio as pulsar_asyncio
 
 from fourtier.runtime.bus.contract import BusError, Delivery
+
+T = TypeVar("T")
 
 #: How many messages a member may hold that it has not begun: enough to make batches, few enough
 #: that a second replica still finds work.
@@ -43,7 +45,7 @@ class Member:
                 elif delivery.id not in self._in_hand:
                     self._in_hand.add(delivery.id)
                     await self._queue.put(delivery)
-        except pulsar_asyncio.PulsarException as error:
+        except Exception as error:  # noqa: BLE001 - whoever receives is told, and nobody hangs
             await self.fail(BusError(f"receiving failed: {error}"))
 
     async def fail(self, error: BusError) -> None:
@@ -89,8 +91,8 @@ class Member:
         return Delivery(
             id=name,
             payload=message.data(),
-            properties=message.properties(),
-            key=message.partition_key(),
+            properties=_readable(message.properties, {}),
+            key=_readable(message.partition_key, ""),
             published_at=message.publish_timestamp() / 1000,
             redelivered=message.redelivery_count() > 0,
             acknowledge=acknowledge,
@@ -106,3 +108,11 @@ class Member:
         except pulsar_asyncio.PulsarException as error:
             self._acknowledged.pop(name, None)
             raise BusError(f"not acknowledged, so it will come again: {error}") from error
+
+
+def _readable(read: Callable[[], T], otherwise: T) -> T:
+    """What another program has sent need not be text: better without it than not at all."""
+    try:
+        return read()
+    except UnicodeDecodeError:
+        return otherwise

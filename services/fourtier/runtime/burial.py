@@ -1,0 +1,38 @@
+"""The dead letters of a service: where what it could not handle is kept, with the reason."""
+
+import time
+from typing import Any
+
+from fourtier.runtime.bus.contract import Address, Delivery
+from fourtier.schema.topics import Topic
+
+DEAD_LETTERS = "dead-letters"
+
+#: Properties of a dead letter, besides those that the message had.
+TOPIC = "dead-topic"
+KEY = "dead-key"
+#: `true` when its topic is a persistent one.
+KEPT = "dead-kept"
+REASON = "dead-error"
+ATTEMPTS = "dead-attempts"
+AT = "dead-at"
+_LONGEST_REASON = 2_000
+
+
+def dead_letter_address(service: str) -> Address:
+    """Where a service puts what it could not handle."""
+    return Address(f"{DEAD_LETTERS}.{service}")
+
+
+def dead_letter_properties(
+    topic: Topic[Any], delivery: Delivery, reason: str, attempts: int
+) -> dict[str, str]:
+    """The message's own properties, and why it was given up."""
+    return dict(delivery.properties) | {
+        TOPIC: topic.name,
+        KEY: delivery.key,
+        KEPT: "true" if topic.persistent else "false",
+        REASON: reason[:_LONGEST_REASON],
+        ATTEMPTS: str(attempts),
+        AT: str(int(time.time() * 1000)),
+    }
