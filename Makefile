@@ -4,7 +4,7 @@ PYTHON ?= python3
 UV := .tools/bin/uv
 RUN := $(UV) run --no-sync
 
-.PHONY: help install run test lint format
+.PHONY: help install run test test-cluster lint format
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -27,6 +27,9 @@ run: install ## Start the whole flow on this machine and talk to it
 
 test: install ## Run the tests on the embedded engines
 	@$(RUN) pytest
+
+test-cluster: install ## Run the tests of bus, graph and flows on Pulsar and Neo4j (JDK 17, Maven)
+	@$(RUN) python -m tests.cluster $(RUN) pytest -m cluster
 
 lint: install ## ruff, mypy, pyright and the import rules
 	$(RUN) ruff format --check .

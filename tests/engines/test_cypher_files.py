@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.cluster.servers import SERVERS
 
 from fourtier.engines.graph.ladybug import open_ladybug
 from fourtier.engines.graph.neo4j import open_neo4j
@@ -22,6 +21,7 @@ from fourtier.engines.graph.protocol import (
 )
 from fourtier.engines.graph.queries import load_queries
 from fourtier.schema.message import Scope
+from tests.cluster.servers import SERVERS
 
 ROOT = Path("services/fourtier")
 FILES = sorted(ROOT.glob("*/*.cypher"))

@@ -5,13 +5,13 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
-from tests.engines.crash import written_until_killed
-from tests.engines.vectors_contract import ANN, DIMENSIONS, VectorStoreContract, point
-from tests.engines.vectors_operations import EAST, ids, scrolled
 
 from fourtier.engines.vectors.edge import open_edge
 from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.runtime.errors import StartupError
+from tests.engines.crash import written_until_killed
+from tests.engines.vectors_contract import ANN, DIMENSIONS, VectorStoreContract, point
+from tests.engines.vectors_operations import EAST, ids, scrolled
 
 
 class TestEdge(VectorStoreContract):

@@ -6,6 +6,10 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
+
+from fourtier.engines.graph.ladybug import open_ladybug
+from fourtier.engines.graph.protocol import GraphSchema, GraphStore, Node, Statement
+from fourtier.runtime.errors import StartupError
 from tests.engines.crash import SCHEMA as CRASH_SCHEMA
 from tests.engines.crash import written_until_killed
 from tests.engines.graph_contract import (
@@ -14,12 +18,9 @@ from tests.engines.graph_contract import (
     GraphStoreContract,
     create,
     row,
+    seen_while_writing,
     things,
 )
-
-from fourtier.engines.graph.ladybug import open_ladybug
-from fourtier.engines.graph.protocol import GraphSchema, GraphStore, Node, Statement
-from fourtier.runtime.errors import StartupError
 
 
 class TestLadybug(GraphStoreContract):
@@ -48,6 +49,9 @@ class TestLadybug(GraphStoreContract):
                 None, "MATCH (f:Fact)-[:AFTER]->(b:Fact) RETURN count(f) AS number"
             )
             assert related == [{"number": len(found) - 10}]
+
+    async def test_readers_see_whole_transactions(self, store: GraphStore) -> None:
+        assert {count % 10 for count in await seen_while_writing(store)} == {0}
 
     async def test_properties_of_a_newer_release_are_added_to_an_older_file(
         self, tmp_path: Path

@@ -5,12 +5,12 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
-from tests.cluster.servers import SERVERS
-from tests.engines.graph_contract import ANN, SCHEMA, GraphStoreContract, create, row, things
 
 from fourtier.engines.graph.neo4j import open_neo4j
 from fourtier.engines.graph.protocol import GraphSchema, GraphStore
 from fourtier.runtime.errors import StartupError
+from tests.cluster.servers import SERVERS
+from tests.engines.graph_contract import ANN, SCHEMA, GraphStoreContract, create, row, things
 
 NOBODY = "bolt://127.0.0.1:9"
 

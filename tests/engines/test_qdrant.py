@@ -8,13 +8,13 @@ from uuid import uuid4
 
 import pytest
 from qdrant_client import AsyncQdrantClient, models
-from tests.cluster.servers import SERVERS
-from tests.engines.vectors_contract import ANN, DIMENSIONS, VectorStoreContract, point
-from tests.engines.vectors_operations import EAST, ids
 
 from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.engines.vectors.qdrant import QdrantVectorStore, create_collection, open_qdrant
 from fourtier.runtime.errors import StartupError
+from tests.cluster.servers import SERVERS
+from tests.engines.vectors_contract import ANN, DIMENSIONS, VectorStoreContract, point
+from tests.engines.vectors_operations import EAST, ids
 
 #: Local mode reads everything for each search; it says so once.
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")

@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from fourtier.engines.vectors.protocol import Point, VectorStore
+from fourtier.runtime.errors import RefusedError
+from fourtier.schema.message import Scope, Vector
 from tests.engines.vectors_operations import (
     ALIKE,
     EAST,
@@ -17,10 +21,6 @@ from tests.engines.vectors_operations import (
     ids,
     scrolled,
 )
-
-from fourtier.engines.vectors.protocol import Point, VectorStore
-from fourtier.runtime.errors import RefusedError
-from fourtier.schema.message import Scope, Vector
 
 DIMENSIONS = 4
 ANN, BOB = Scope("ann", "default"), Scope("bob", "default")

@@ -70,6 +70,9 @@ class GraphStore(Protocol):
     ) -> list[list[dict[str, Value]]]:
         """Run statements in one transaction; on disk when this returns. Rows of each statement.
 
+        All of it is kept or nothing. Until it has returned, a reader may see a part of it: Neo4j
+        lets them, LadybugDB does not.
+
         Raises:
             ValueError: the parameters of a statement are not those that its text names.
         """

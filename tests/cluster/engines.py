@@ -1,0 +1,148 @@
+"""Pulsar standalone and Neo4j Community, started from Maven artefacts for as long as asked."""
+
+import asyncio
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+
+from tests.cluster.jars import jars, java
+from tests.cluster.server import Server
+
+_HOST = "127.0.0.1"
+_HERE = Path(__file__).parent
+
+#: Packages of the JDK that Pulsar opens by reflection.
+_OPENS = [
+    f"--add-opens={package}=ALL-UNNAMED"
+    for package in (
+        "java.base/java.io",
+        "java.base/java.lang",
+        "java.base/java.nio",
+        "java.base/java.util.zip",
+        "java.base/jdk.internal.loader",
+        "java.base/jdk.internal.misc",
+        "java.base/jdk.internal.platform",
+        "java.base/sun.net",
+        "java.management/sun.management",
+        "jdk.management/com.sun.management.internal",
+    )
+]
+
+_PULSAR_CONF = """\
+brokerServicePort={port}
+webServicePort={admin_port}
+bindAddress=127.0.0.1
+advertisedAddress=127.0.0.1
+clusterName=standalone
+managedLedgerDefaultEnsembleSize=1
+managedLedgerDefaultWriteQuorum=1
+managedLedgerDefaultAckQuorum=1
+# The bookie inside would listen on all interfaces.
+listeningInterface=lo
+allowLoopback=true
+"""
+
+
+@dataclass(frozen=True)
+class Running:
+    """Where the engines are, and their processes for tests that kill them."""
+
+    pulsar: Server
+    pulsar_url: str
+    pulsar_admin_url: str
+    neo4j: Server
+    neo4j_url: str
+
+
+@asynccontextmanager
+async def running_engines(place: Path) -> AsyncGenerator[Running]:
+    """Start both at once; they keep their data below `place` and end with this context.
+
+    Raises:
+        MissingToolError: Java or Maven is missing.
+    """
+    command = java()
+    ports = _free_ports(3)
+    pulsar_url, admin_url = f"pulsar://{_HOST}:{ports[0]}", f"http://{_HOST}:{ports[1]}"
+    pulsar = Server(
+        "Pulsar",
+        _pulsar_command(command, place / "pulsar", ports[0], ports[1]),
+        place / "pulsar.log",
+        lambda: _is_healthy(admin_url),
+    )
+    neo4j = Server(
+        "Neo4j",
+        _neo4j_command(command, place / "neo4j", ports[2]),
+        place / "neo4j.log",
+        lambda: _is_open(ports[2]),
+    )
+    try:
+        await asyncio.gather(pulsar.start(), neo4j.start())
+        yield Running(pulsar, pulsar_url, admin_url, neo4j, f"bolt://{_HOST}:{ports[2]}")
+    finally:
+        await asyncio.gather(pulsar.stop(), neo4j.stop())
+
+
+def _pulsar_command(command: str, place: Path, port: int, admin_port: int) -> list[str]:
+    place.mkdir(parents=True)
+    conf = place / "standalone.conf"
+    conf.write_text(_PULSAR_CONF.format(port=port, admin_port=admin_port))
+    return [
+        command,
+        "-Xmx512m",
+        "-XX:MaxDirectMemorySize=256m",
+        *_OPENS,
+        "-Dio.netty.tryReflectionSetAccessible=true",
+        "-cp",
+        jars("pulsar"),
+        "org.apache.pulsar.PulsarStandaloneStarter",
+        "--config",
+        str(conf),
+        "--no-functions-worker",
+        "--no-stream-storage",
+        "--metadata-dir",
+        str(place / "metadata"),
+        "--bookkeeper-dir",
+        str(place / "bookkeeper"),
+    ]
+
+
+def _neo4j_command(command: str, place: Path, port: int) -> list[str]:
+    source = _HERE / "neo4j" / "Neo4jServer.java"
+    return [command, "-Xmx512m", "-cp", jars("neo4j"), str(source), str(place), str(port)]
+
+
+def _free_ports(number: int) -> list[int]:
+    """Ports that were free a moment ago, each another."""
+    probes = [socket.socket() for _ in range(number)]
+    for probe in probes:
+        probe.bind((_HOST, 0))
+    ports = [int(probe.getsockname()[1]) for probe in probes]
+    for probe in probes:
+        probe.close()
+    return ports
+
+
+async def _is_healthy(admin_url: str) -> bool:
+    try:
+        async with (
+            aiohttp.ClientSession() as session,
+            session.get(f"{admin_url}/admin/v2/brokers/health") as answer,
+        ):
+            return answer.status == 200
+    except aiohttp.ClientError:
+        return False
+
+
+async def _is_open(port: int) -> bool:
+    try:
+        _, writer = await asyncio.open_connection(_HOST, port)
+    except OSError:
+        return False
+    writer.close()
+    await writer.wait_closed()
+    return True
