@@ -9,7 +9,6 @@ from typing import Any
 
 import aiohttp
 import pytest
-from tests.support.flow import running_flow
 
 from fourtier.completion import bundled
 from fourtier.runtime.calls import Caller
@@ -21,6 +20,7 @@ from fourtier.schema.completion import (
     CompletionPiece,
     ToolSpec,
 )
+from tests.support.flow import running_flow
 
 #: Whatever the developer's environment names.
 NONE_NAMED = {"model_url": None, "model_key": None, "model_name": None}

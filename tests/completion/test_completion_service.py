@@ -7,9 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.flow import running_flow
-from tests.support.model import Calls, Cuts, Fails, Says, ScriptedModel, Writes, scripted_model
-from tests.support.waiting import wait_until
 
 from fourtier.runtime.calls import Caller
 from fourtier.runtime.errors import CallFailedError, StartupError
@@ -20,6 +17,9 @@ from fourtier.schema.completion import (
     CompletionPiece,
     ToolSpec,
 )
+from tests.support.flow import running_flow
+from tests.support.model import Calls, Cuts, Fails, Says, ScriptedModel, Writes, scripted_model
+from tests.support.waiting import wait_until
 
 CALCULATOR = ToolSpec(
     name="calculator",

@@ -8,8 +8,6 @@ from email.utils import format_datetime
 
 import aiohttp
 import pytest
-from tests.support.model import Cuts, Fails, Reply, Says, ScriptedModel, Sends, scripted_model
-from tests.support.waiting import wait_until
 
 from fourtier.completion.backoff import Backoff, retry_after
 from fourtier.completion.endpoint import Endpoint
@@ -22,6 +20,8 @@ from fourtier.completion.errors import (
 )
 from fourtier.completion.wire import ChatRequest, PromptMessage
 from fourtier.runtime.retry import Retry
+from tests.support.model import Cuts, Fails, Reply, Says, ScriptedModel, Sends, scripted_model
+from tests.support.waiting import wait_until
 
 REQUEST = ChatRequest(model="m", messages=(PromptMessage(role="user", content="Hello?"),))
 

@@ -4,9 +4,6 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
-from tests.conversations.support import START, end, record, run, turn, update
-from tests.support.flow import RunningFlow, running_flow
-from tests.support.waiting import wait_until
 
 from fourtier.runtime.calls import Caller
 from fourtier.schema.agent import INVOCATION_ENDED, AgentStep
@@ -18,6 +15,9 @@ from fourtier.schema.conversations import (
     ListConversationsRequest,
     ListConversationsResponse,
 )
+from tests.conversations.support import START, end, record, run, turn, update
+from tests.support.flow import RunningFlow, running_flow
+from tests.support.waiting import wait_until
 
 SERVICES = {"conversations": {}}
 

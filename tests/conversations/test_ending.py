@@ -6,9 +6,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from tests.conversations.support import Ends, end, reading_ends, record, run, turn, update
-from tests.support.flow import running_flow
-from tests.support.waiting import wait_until
 
 from fourtier.conversations.ending import Ending
 from fourtier.conversations.records import ConversationKey, ConversationState, InvocationRecord
@@ -18,6 +15,9 @@ from fourtier.engines.opening import EnginePlace, open_graph
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.calls import Caller, open_caller
 from fourtier.schema.message import Scope
+from tests.conversations.support import Ends, end, reading_ends, record, run, turn, update
+from tests.support.flow import running_flow
+from tests.support.waiting import wait_until
 
 KEY = ConversationKey(Scope("ann", "default"), "c1")
 HOUR = timedelta(hours=1)

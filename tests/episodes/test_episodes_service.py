@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.flow import running_flow
-from tests.support.waiting import wait_until
 
 from fourtier.runtime.calls import Caller
 from fourtier.runtime.errors import CallFailedError
@@ -30,6 +28,8 @@ from fourtier.schema.episodes import (
     StoreEpisodeResponse,
 )
 from fourtier.schema.message import Vector
+from tests.support.flow import running_flow
+from tests.support.waiting import wait_until
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 from qdrant_client import AsyncQdrantClient
-from tests.support.flow import running_flow
-from tests.support.waiting import wait_until
 
 from fourtier.engines.vectors.edge import open_edge
 from fourtier.engines.vectors.qdrant import QdrantVectorStore, create_collection
@@ -18,6 +16,8 @@ from fourtier.episodes.store import EpisodeStore
 from fourtier.schema.episodes import LIST_EPISODES, STORE_EPISODE, StoreEpisodeRequest
 from fourtier.schema.episodes import ListEpisodesRequest as ListRequest
 from fourtier.schema.message import Scope, Vector
+from tests.support.flow import running_flow
+from tests.support.waiting import wait_until
 
 ANN, BOB = Scope("ann", "default"), Scope("bob", "default")
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from tests.support.process import FlowCommand, free_port
 
 FLOW = {"name": "small", "services": {"embeddings": {}, "facts": {}, "conversations": {}}}

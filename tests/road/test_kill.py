@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.support.process import FlowCommand, free_port
-from tests.support.waiting import wait_until
 
 from fourtier.client import Client
 from fourtier.schema.message import Scope
+from tests.support.process import FlowCommand, free_port
+from tests.support.waiting import wait_until
 
 ANN = Scope("ann", "default")
 MESSAGES = 1_000

@@ -6,9 +6,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.road.services import ROAD
-from tests.support.flow import running_flow
-from tests.support.model import ModelRequest, Says, scripted_model
 
 from fourtier.client import client_on
 from fourtier.runtime.bus.contract import Address, Bus, Mode
@@ -16,6 +13,9 @@ from fourtier.runtime.host import OPERATOR
 from fourtier.runtime.serving import dead_letter_address
 from fourtier.schema.catalogue import all_declared, topic_of
 from fourtier.schema.message import Scope
+from tests.road.services import ROAD
+from tests.support.flow import running_flow
+from tests.support.model import ModelRequest, Says, scripted_model
 
 ON_EACH_TOPIC = 1_000
 #: Not text, not JSON, not an object, an object without what is required, and wrong types.

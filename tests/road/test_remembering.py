@@ -4,14 +4,13 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from fourtier.cli.chat import newest_first
+from fourtier.client import Client, Reply, client_on
+from fourtier.schema.message import Scope
 from tests.road.services import ROAD
 from tests.support.flow import running_flow
 from tests.support.model import Calls, ModelRequest, Says, scripted_model
 from tests.support.waiting import wait_until
-
-from fourtier.cli.chat import newest_first
-from fourtier.client import Client, Reply, client_on
-from fourtier.schema.message import Scope
 
 ANN = Scope("ann", "default")
 QUESTION = "What was my budget for the trip?"

@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.road.services import ROAD
-from tests.support.flow import running_flow
-from tests.support.model import ModelRequest, Says, scripted_model
 
 from fourtier.client import client_on
 from fourtier.schema.message import Scope
+from tests.road.services import ROAD
+from tests.support.flow import running_flow
+from tests.support.model import ModelRequest, Says, scripted_model
 
 PORT = 6650  # the example names it
 

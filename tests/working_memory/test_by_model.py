@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.flow import RunningFlow, running_flow
-from tests.support.waiting import wait_until
-from tests.working_memory.support import append, discard, found, get, item, steps
 
 from fourtier.runtime.errors import RefusedError
 from fourtier.runtime.routes import Route, stream
 from fourtier.runtime.settings import Settings
 from fourtier.schema.completion import COMPLETE, CompleteRequest, CompletionPiece
 from fourtier.working_memory.service import WorkingMemoryParameters
+from tests.support.flow import RunningFlow, running_flow
+from tests.support.waiting import wait_until
+from tests.working_memory.support import append, discard, found, get, item, steps
 
 THRESHOLD = 250
 

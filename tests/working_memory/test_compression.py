@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.working_memory.support import found, item, step, steps
 
 from fourtier.runtime.tokens import count_tokens
 from fourtier.schema.working_memory import Trace, WorkingMemoryItem
@@ -16,6 +15,7 @@ from fourtier.working_memory.compression import (
     shown,
 )
 from fourtier.working_memory.condensing import condense
+from tests.working_memory.support import found, item, step, steps
 
 
 def compress(

@@ -6,12 +6,12 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
-from tests.support.flow import running_flow
-from tests.support.waiting import wait_until
-from tests.working_memory.support import append, discard, found, get, item, step, steps
 
 from fourtier.runtime.calls import Caller
 from fourtier.schema.working_memory import Trace
+from tests.support.flow import running_flow
+from tests.support.waiting import wait_until
+from tests.working_memory.support import append, discard, found, get, item, step, steps
 
 SERVICES = {"working-memory": {}}
 EMPTY = Trace()
