@@ -58,7 +58,7 @@ async def test_facts_can_be_added_searched_listed_and_forgotten(command: FlowCom
         locked, holder = await command.run("up", str(command.flow))
 
     assert "Remembered" in added
-    assert (wrong, code) == (1, 0)
+    assert (wrong, code) == (1, 0), forgot
     assert "ann/default has no fact no-such-fact" in " ".join(complaint.split())
     assert "Forgot it." in forgot
     assert "0 of 0 facts of ann/default" in listed

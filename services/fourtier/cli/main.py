@@ -1,12 +1,15 @@
 """The `fourtier` command: sub-commands by theme, and what an error looks like."""
 
+import os
 import sys
+import traceback
+from typing import NoReturn
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-from fourtier.cli import flows, importing, memory, operations, talking
+from fourtier.cli import flows, importing, memory, operations, provisioning, talking
 from fourtier.flows.model import FlowError
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.errors import FourtierError, StartupError
@@ -18,7 +21,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-for commands in (flows, talking, importing):
+for commands in (flows, provisioning, talking, importing):
     commands.add_to(app)
 app.add_typer(memory.facts, name="facts")
 app.add_typer(memory.episodes, name="episodes")
@@ -27,19 +30,36 @@ app.add_typer(operations.dead_letters, name="dead-letters")
 operations.add_to(app)
 
 #: What cannot start or is used wrongly ends with 2, what failed with 1.
-_CANNOT_START, _FAILED = 2, 1
+_CANNOT_START, _FAILED, _INTERRUPTED = 2, 1, 130
 
 
-def main() -> None:
-    """Run the command; an error that Fourtier raises on purpose is one line on stderr."""
+def main() -> NoReturn:
+    """Run the command; an error that Fourtier raises on purpose is one line on stderr.
+
+    The process ends without the clean-up of the interpreter and of C++: everything that was opened
+    is closed by then, and Pulsar's client library can still abort in its destructors.
+    """
+    code = _run()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _run() -> int:
     try:
         app()
+    except SystemExit as end:  # how typer ends, also after --help
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
     except (StartupError, FlowError) as error:
-        sys.exit(_complain(error, _CANNOT_START))
+        return _complain(error, _CANNOT_START)
     except (FourtierError, BusError) as error:
-        sys.exit(_complain(error, _FAILED))
+        return _complain(error, _FAILED)
     except KeyboardInterrupt:
-        sys.exit(130)
+        return _INTERRUPTED
+    except Exception:
+        traceback.print_exc()
+        return _FAILED
+    return 0
 
 
 def _complain(error: Exception, code: int) -> int:
