@@ -56,7 +56,7 @@ def _run() -> int:
         return _complain(error, _FAILED)
     except KeyboardInterrupt:
         return _INTERRUPTED
-    except Exception:
+    except Exception:  # noqa: BLE001 - a bug, whose traceback helps to find it
         traceback.print_exc()
         return _FAILED
     return 0
