@@ -1,21 +1,26 @@
 """What holds for all tests."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.cluster.servers import SERVERS
+from tests.support.flow import running_flow
 
-_TESTS = Path(__file__).parent
-_SERVICES = Path("services/fourtier")
+#: They start flows of their own, or name the port of the embedded broker.
+_EMBEDDED = {"test_command.py", "test_kill.py", "test_wire.py"}
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Make `-m cluster` take the tests of flows too when flows are to run on the cluster."""
-    if not SERVERS.flows:
-        return
-    for item in items:
-        room = item.path.relative_to(_TESTS).parts[0]
-        if room == "road" or (_SERVICES / room / "service.py").is_file():
-            item.add_marker("cluster")
+    """Make `-m cluster` take the tests that run flows, where those are to run on the cluster."""
+    if SERVERS.flows:
+        for item in items:
+            if isinstance(item, pytest.Function) and _runs_flows(item):
+                item.add_marker("cluster")
+
+
+def _runs_flows(item: pytest.Function) -> bool:
+    """Whether the file of a test, or a function that it imports, knows `running_flow`."""
+    return item.path.name not in _EMBEDDED and any(
+        getattr(value, "__globals__", {}).get("running_flow") is running_flow
+        for value in vars(item.module).values()
+    )
