@@ -41,6 +41,7 @@ class Caller:
         self._inbox = Address(f"inbox.{envelope.new_id()}", persistent=False)
         self._asked: dict[str, _Asked] = {}
         self._deaf: BusError | None = None
+        self._became_deaf = asyncio.Event()
 
     async def publish(self, topic: Topic[M], message: M, *, message_id: str = "") -> None:
         """Send one way; returns once the broker has it.
@@ -145,9 +146,20 @@ class Caller:
                     asked.answers.put_nowait(delivery)
         except BusError as error:
             self._deaf = error
+            self._became_deaf.set()
             for asked in self._asked.values():
                 asked.answers.put_nowait(error)
             raise
+
+    async def wait_deaf(self) -> None:
+        """Wait until no answer can come in any more, which should never be, and say why.
+
+        Raises:
+            BusError: the inbox is gone.
+        """
+        await self._became_deaf.wait()
+        if self._deaf is not None:
+            raise self._deaf
 
     @property
     def inbox(self) -> Address:

@@ -1,21 +1,23 @@
 """Look at what services could not handle, and send it again."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from fourtier.runtime import envelope
+from fourtier.runtime import burial, envelope
 from fourtier.runtime.burial import dead_letter_address
 from fourtier.runtime.bus.contract import Address, Bus, Delivery, Mode, Subscription
 from fourtier.runtime.host import OPERATOR
 
 #: Property of a message that marks the end of what is there; it is no dead letter.
 _MARK = "end-mark"
-_DEAD = "dead-"
 #: The mark comes at once; it does not when another operator reads the same letters.
 _PATIENCE = 5.0
+_DEAD = "dead-"
+#: Of the one who waited for an answer then, and has gone.
+_CALLERS = {envelope.REPLY_TO, envelope.DEADLINE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,9 @@ class DeadLetter:
     """A message as it was, and why it could not be handled.
 
     Attributes:
+        id: the message's own name.
         kept: whether its topic is a persistent one.
+        properties: those that the message had.
     """
 
     id: str
@@ -35,6 +39,7 @@ class DeadLetter:
     kept: bool
     at: datetime
     payload: bytes
+    properties: Mapping[str, str]
     delivery: Delivery
 
 
@@ -44,25 +49,26 @@ async def list_dead_letters(bus: Bus, service: str) -> list[DeadLetter]:
         return [letter async for letter in letters]
 
 
-async def replay_dead_letters(bus: Bus, service: str) -> int:
-    """Send all dead letters of a service again; returns how many.
+async def replay_dead_letters(
+    bus: Bus, service: str, *, wanted: Callable[[DeadLetter], bool] = lambda _: True
+) -> int:
+    """Send dead letters of a service again; returns how many.
 
-    Each is on its own topic, kept by the broker, before it leaves the dead letters.
+    Each is on its own topic, kept by the broker, before it leaves the dead letters. What fails once
+    more while this runs is a new dead letter, and not sent a second time.
     """
     replayed = 0
     async with _letters(bus, service) as letters:
         async for letter in letters:
-            properties = {
-                name: value
-                for name, value in letter.delivery.properties.items()
-                if not name.startswith(_DEAD)
-                and name not in {envelope.REPLY_TO, envelope.DEADLINE}  # nobody waits any more
-            }
+            if not letter.topic or not wanted(letter):
+                continue
             await bus.publish(
                 Address(letter.topic, persistent=letter.kept),
                 letter.payload,
                 key=letter.key,
-                properties=properties,
+                properties={
+                    name: value for name, value in letter.properties.items() if name not in _CALLERS
+                },
             )
             await letter.delivery.acknowledge()
             replayed += 1
@@ -71,6 +77,7 @@ async def replay_dead_letters(bus: Bus, service: str) -> int:
 
 @asynccontextmanager
 async def _letters(bus: Bus, service: str) -> AsyncGenerator[AsyncIterator[DeadLetter]]:
+    """What is there now, up to a mark that is put at the end of it."""
     address = dead_letter_address(service)
     mark = envelope.new_id()
     async with bus.subscribe(address, OPERATOR, Mode.SHARED) as subscription:
@@ -95,16 +102,21 @@ async def _until(subscription: Subscription, mark: str, service: str) -> AsyncIt
 
 
 def _letter(delivery: Delivery, service: str) -> DeadLetter:
+    """Read a letter; one that another program has put there need not have our properties."""
     properties = delivery.properties
+    at = int(properties.get(burial.AT, "0")) / 1000 or delivery.published_at
     return DeadLetter(
         id=properties.get(envelope.ID) or delivery.id,
         service=service,
-        topic=properties["dead-topic"],
-        key=properties["dead-key"],
-        error=properties["dead-error"],
-        attempts=int(properties["dead-attempts"]),
-        kept=properties["dead-kept"] == "true",
-        at=datetime.fromtimestamp(int(properties["dead-at"]) / 1000, UTC),
+        topic=properties.get(burial.TOPIC, ""),
+        key=properties.get(burial.KEY, delivery.key),
+        error=properties.get(burial.REASON, "no reason given"),
+        attempts=int(properties.get(burial.ATTEMPTS, "0")),
+        kept=properties.get(burial.KEPT, "true") == "true",
+        at=datetime.fromtimestamp(at, UTC),
         payload=delivery.payload,
+        properties={
+            name: value for name, value in properties.items() if not name.startswith(_DEAD)
+        },
         delivery=delivery,
     )

@@ -69,8 +69,7 @@ class Handling:
             try:
                 incoming = self._read(delivery)
             except MalformedError as error:
-                giving_up = partial(self._results.give_up, delivery, error, 1)
-                await self._lanes.put(delivery.key, giving_up)
+                await self._lanes.put(delivery.key, partial(self._refuse, delivery, error))
             else:
                 if incoming is not None:
                     batch.append(incoming)
@@ -127,10 +126,16 @@ class Handling:
         try:
             incoming = self._read(delivery)
         except MalformedError as error:
-            await self._results.give_up(delivery, error, attempts=1)
+            await self._refuse(delivery, error)
         else:
             if incoming is not None:
                 await self._try(incoming)
+
+    async def _refuse(self, delivery: Delivery, error: MalformedError) -> None:
+        """Give up what cannot be read."""
+        with telemetry.handling(self._service, self._route.topic.name, [delivery]) as span:
+            span.fail(error)
+            await self._results.give_up(delivery, error, attempts=1)
 
     def _is_left(self) -> bool:
         """Whether a message that was not begun is left for the next start."""

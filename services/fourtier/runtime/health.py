@@ -9,6 +9,9 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from fourtier.runtime.errors import StartupError
 
+#: An answer takes no time; a client that hangs must not hold up the stop.
+_ENDS_WITHIN = 1.0
+
 
 @asynccontextmanager
 async def health_server(
@@ -23,7 +26,7 @@ async def health_server(
         registry: what /metrics shows.
 
     Raises:
-        StartupError: the port is in use.
+        StartupError: the port is in use, or the address is not one of this machine.
     """
 
     async def live(_request: web.Request) -> web.Response:
@@ -40,7 +43,7 @@ async def health_server(
 
     app = web.Application()
     app.add_routes([web.get("/live", live), web.get("/ready", ready), web.get("/metrics", metrics)])
-    runner = web.AppRunner(app, access_log=None)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=_ENDS_WITHIN)
     await runner.setup()
     try:
         site = web.TCPSite(runner, host, port)
@@ -48,10 +51,10 @@ async def health_server(
             await site.start()
         except OSError as error:
             raise StartupError(
-                f"port {port} is in use, so the health endpoint cannot listen there: "
-                f"choose another with FOURTIER_HEALTH_PORT (0 takes a free one)"
+                f"port {port} cannot be used, so the health endpoint cannot listen on {host} "
+                f"({error.strerror}): stop what uses it, or choose another port with "
+                f"FOURTIER_HEALTH_PORT (0 takes a free one)"
             ) from error
-        addresses = runner.addresses
-        yield int(addresses[0][1])
+        yield int(runner.addresses[0][1])
     finally:
         await runner.cleanup()

@@ -2,14 +2,15 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fourtier.runtime.burial import dead_letter_address
 from fourtier.runtime.bus.contract import Bus
-from fourtier.runtime.calls import open_caller
+from fourtier.runtime.calls import Caller, open_caller
 from fourtier.runtime.registry import load_service
 from fourtier.runtime.service import Engines, Parameters, RunningService, Surroundings
 from fourtier.runtime.serving import Server
@@ -41,8 +42,10 @@ class HostPlan:
 class Host:
     """The running services. `ready` is set once every route is subscribed."""
 
-    def __init__(self) -> None:
+    def __init__(self, caller: Caller) -> None:
         self.ready = asyncio.Event()
+        self._caller = caller
+        self._at_once = asyncio.Event()
         self._servers: list[tuple[Server, list[asyncio.Task[None]]]] = []
 
     def serve(self, bus: Bus, name: str, service: RunningService) -> Sequence[asyncio.Event]:
@@ -64,24 +67,32 @@ class Host:
 
     async def wait_subscribed(self, events: Sequence[asyncio.Event]) -> None:
         """Wait until all are subscribed; raises what a route failed with instead."""
-        waiting = asyncio.create_task(_wait_for_all(events))
-        try:
-            await asyncio.wait([waiting, *self._tasks], return_when=asyncio.FIRST_COMPLETED)
-            self.raise_if_failed()
-        finally:
-            waiting.cancel()
-            await asyncio.gather(waiting, return_exceptions=True)
+        await self._until_one_ends(_wait_for_all(events))
 
     async def wait_failed(self) -> None:
         """Wait for a route that ends by itself, which none should, and raise its error."""
-        await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
-        self.raise_if_failed()
+        await self._until_one_ends(self._caller.wait_deaf())
+
+    async def _until_one_ends(self, other: Coroutine[Any, Any, None]) -> None:
+        waiting = asyncio.create_task(other)
+        try:
+            await asyncio.wait([waiting, *self._tasks], return_when=asyncio.FIRST_COMPLETED)
+            self.raise_if_failed()
+            if waiting.done():
+                waiting.result()
+        finally:
+            waiting.cancel()
+            await asyncio.gather(waiting, return_exceptions=True)
 
     def raise_if_failed(self) -> None:
         """Raise the error of a route that has ended."""
         for task in self._tasks:
             if task.done() and not task.cancelled() and (error := task.exception()):
                 raise error
+
+    def stop_at_once(self) -> None:
+        """Let `stop` wait no longer for what is in hand."""
+        self._at_once.set()
 
     async def stop(self) -> None:
         """Stop one service after the other, the last one of the flow first.
@@ -91,15 +102,25 @@ class Host:
         comes again at the next start.
         """
         self.ready.clear()
+        at_once = asyncio.create_task(self._at_once.wait())
         deadline = asyncio.get_running_loop().time() + _GRACE
         for server, tasks in reversed(self._servers):
             server.stop()
-            left = max(0.0, deadline - asyncio.get_running_loop().time())
-            _, late = await asyncio.wait(tasks, timeout=left)
-            for task in late:
+            running = set(tasks)
+            while running and not at_once.done():
+                left = max(0.0, deadline - asyncio.get_running_loop().time())
+                ended, _ = await asyncio.wait(
+                    {*running, at_once}, timeout=left, return_when=asyncio.FIRST_COMPLETED
+                )
+                running -= ended
+                if not ended:
+                    break
+            for task in running:
                 log.warning("%s did not finish in time; it is done again.", task.get_name())
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+        at_once.cancel()
+        await asyncio.gather(at_once, return_exceptions=True)
 
 
 async def _wait_for_all(events: Sequence[asyncio.Event]) -> None:
@@ -113,6 +134,7 @@ async def run_services(bus: Bus, plan: HostPlan) -> AsyncGenerator[Host]:
 
     Raises:
         StartupError: a service cannot be opened.
+        BusError: a topic cannot be subscribed to.
     """
     async with AsyncExitStack() as stack:
         caller = await stack.enter_async_context(open_caller(bus))
@@ -121,7 +143,7 @@ async def run_services(bus: Bus, plan: HostPlan) -> AsyncGenerator[Host]:
             surroundings = Surroundings(caller, plan.data / name, plan.engines, plan.settings)
             opening = load_service(name).open(surroundings, parameters)
             services[name] = await stack.enter_async_context(opening)
-        host = Host()
+        host = Host(caller)
         stack.push_async_callback(host.stop)  # before what the services have open is closed
         events: list[asyncio.Event] = []
         for name, service in services.items():

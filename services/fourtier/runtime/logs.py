@@ -6,6 +6,7 @@ import sys
 from datetime import UTC, datetime
 
 from fourtier.runtime import telemetry
+from fourtier.runtime.errors import StartupError
 
 #: What every record has; anything else on it came by `extra=` and is a field.
 _STANDARD = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
@@ -24,7 +25,9 @@ class JsonFormatter(logging.Formatter):
         }
         if trace := telemetry.trace_id():
             line["trace_id"] = trace
-        line |= {name: value for name, value in vars(record).items() if name not in _STANDARD}
+        for name, value in vars(record).items():
+            if name not in _STANDARD:
+                line.setdefault(name, value)
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         return json.dumps(line, default=str, ensure_ascii=False)
@@ -36,7 +39,15 @@ def set_up_logs(level: str, log_format: str) -> None:
     Args:
         level: of Fourtier's own loggers; others stay at WARNING.
         log_format: `text` or `json`.
+
+    Raises:
+        StartupError: there is no such level.
     """
+    if level.upper() not in logging.getLevelNamesMapping():
+        raise StartupError(
+            f"there is no log level {level!r}: write FOURTIER_LOG_LEVEL as DEBUG, INFO, WARNING "
+            f"or ERROR"
+        )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         JsonFormatter()

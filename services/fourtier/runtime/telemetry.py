@@ -1,7 +1,7 @@
 """All spans and instruments of the runtime, declared once, with OpenTelemetry.
 
-The trace context travels in the message property `traceparent` (W3C). Without a configured exporter
-everything here is a no-op of the API.
+The trace context travels in the message property `traceparent` (W3C). Until `reporting_to` names
+providers, what is reported goes to those that the process has set for itself, by default to none.
 """
 
 import time
@@ -9,58 +9,95 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from opentelemetry import metrics, propagate, trace
-from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode
+from opentelemetry import metrics, trace
+from opentelemetry.metrics import Meter, MeterProvider
+from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, Tracer, TracerProvider
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from fourtier.runtime.bus.contract import Delivery
 
-_tracer = trace.get_tracer("fourtier")
-_meter = metrics.get_meter("fourtier")
+_NAME = "fourtier"
+_PROPAGATOR = TraceContextTextMapPropagator()
 
 #: From a read out of memory to a run with a slow model.
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 
-_handled = _meter.create_counter(
-    "fourtier.messages.handled", description="messages handled and acknowledged"
-)
-_failed = _meter.create_counter(
-    "fourtier.messages.failed", description="messages given up, answered with an error or buried"
-)
-_retried = _meter.create_counter(
-    "fourtier.messages.retried", description="attempts that failed and were tried again"
-)
-_dead = _meter.create_counter(
-    "fourtier.messages.dead_lettered", description="messages put into the dead letters"
-)
-_expired = _meter.create_counter(
-    "fourtier.messages.expired",
-    description="reads dropped because their caller had stopped waiting",
-)
-_duration = _meter.create_histogram(
-    "fourtier.messages.duration",
-    unit="s",
-    description="time from taking a message to its end",
-    explicit_bucket_boundaries_advisory=_SECONDS,
-)
-_age = _meter.create_histogram(
-    "fourtier.messages.queue_age",
-    unit="s",
-    description="age of a message when it was taken",
-    explicit_bucket_boundaries_advisory=_SECONDS,
-)
-_batch = _meter.create_histogram(
-    "fourtier.messages.batch_size",
-    unit="{message}",
-    description="messages handled together",
-    explicit_bucket_boundaries_advisory=(1, 2, 4, 8, 16, 32, 64),
-)
-_left_out = _meter.create_counter(
-    "fourtier.agent.tiers_left_out", description="tiers that were down or late for a run's context"
-)
 
-_model_tokens = _meter.create_counter(
-    "fourtier.completion.tokens", unit="{token}", description="tokens that models were paid for"
-)
+class _Instruments:
+    """Every metric. The names are part of what is promised: dashboards are built on them."""
+
+    def __init__(self, meter: Meter) -> None:
+        self.handled = meter.create_counter(
+            "fourtier.messages.handled", description="messages handled and acknowledged"
+        )
+        self.failed = meter.create_counter(
+            "fourtier.messages.failed",
+            description="messages given up, answered with an error or buried",
+        )
+        self.retried = meter.create_counter(
+            "fourtier.messages.retried", description="attempts that failed and were tried again"
+        )
+        self.dead = meter.create_counter(
+            "fourtier.messages.dead_lettered", description="messages put into the dead letters"
+        )
+        self.expired = meter.create_counter(
+            "fourtier.messages.expired",
+            description="reads dropped because their caller had stopped waiting",
+        )
+        self.duration = meter.create_histogram(
+            "fourtier.messages.duration",
+            unit="s",
+            description="time from taking a message to its end",
+            explicit_bucket_boundaries_advisory=_SECONDS,
+        )
+        self.age = meter.create_histogram(
+            "fourtier.messages.queue_age",
+            unit="s",
+            description="age of a message when it was taken",
+            explicit_bucket_boundaries_advisory=_SECONDS,
+        )
+        self.batch = meter.create_histogram(
+            "fourtier.messages.batch_size",
+            unit="{message}",
+            description="messages taken together",
+            explicit_bucket_boundaries_advisory=(1, 2, 4, 8, 16, 32, 64),
+        )
+        self.left_out = meter.create_counter(
+            "fourtier.agent.tiers_left_out",
+            description="tiers that were down or late for a run's context",
+        )
+        self.model_tokens = meter.create_counter(
+            "fourtier.completion.tokens",
+            unit="{token}",
+            description="tokens that models were paid for",
+        )
+
+
+@dataclass
+class _Reporting:
+    """Where spans and measurements go now."""
+
+    tracer: Tracer
+    instruments: _Instruments
+
+
+_now = _Reporting(trace.get_tracer(_NAME), _Instruments(metrics.get_meter(_NAME)))
+
+
+@contextmanager
+def reporting_to(tracers: TracerProvider, meters: MeterProvider) -> Generator[None]:
+    """Report to these providers while the context is open.
+
+    Not by OpenTelemetry's global providers: those can be set once in a process, and what is started
+    here can be started again, in tests and in programs that hold a flow.
+    """
+    before = _now.tracer, _now.instruments
+    _now.tracer = tracers.get_tracer(_NAME)
+    _now.instruments = _Instruments(meters.get_meter(_NAME))
+    try:
+        yield
+    finally:
+        _now.tracer, _now.instruments = before
 
 
 @dataclass
@@ -75,7 +112,7 @@ class HandlingSpan:
     def retry(self, error: Exception) -> None:
         """Note an attempt that will be repeated."""
         self.span.record_exception(error)
-        _retried.add(1, self.labels)
+        _now.instruments.retried.add(1, self.labels)
 
     def fail(self, error: Exception) -> None:
         """Note that the message was given up."""
@@ -92,13 +129,15 @@ class HandlingSpan:
 def handling(service: str, topic: str, deliveries: Sequence[Delivery]) -> Generator[HandlingSpan]:
     """One span for a handled message, child of its publisher's; a batch links to each publisher."""
     labels = {"service": service, "topic": topic}
-    contexts = [propagate.extract(dict(delivery.properties)) for delivery in deliveries]
-    links = [Link(trace.get_current_span(context).get_span_context()) for context in contexts]
-    with _tracer.start_as_current_span(
+    contexts = [_PROPAGATOR.extract(delivery.properties) for delivery in deliveries]
+    links = None
+    if len(contexts) > 1:
+        links = [Link(trace.get_current_span(context).get_span_context()) for context in contexts]
+    with _now.tracer.start_as_current_span(
         f"{topic} handle",
         context=contexts[0],
         kind=SpanKind.CONSUMER,
-        links=links if len(links) > 1 else None,
+        links=links,
         attributes={
             "messaging.system": "pulsar",
             "messaging.destination.name": topic,
@@ -110,14 +149,16 @@ def handling(service: str, topic: str, deliveries: Sequence[Delivery]) -> Genera
         handled = HandlingSpan(span, labels)
         yield handled
         if not handled.left:
-            _duration.record(time.perf_counter() - started, labels)
-            (_failed if handled.failed else _handled).add(len(deliveries), labels)
+            instruments = _now.instruments
+            instruments.duration.record(time.perf_counter() - started, labels)
+            ended = instruments.failed if handled.failed else instruments.handled
+            ended.add(len(deliveries), labels)
 
 
 @contextmanager
 def calling(topic: str) -> Generator[None]:
     """One span for sending a question and waiting for its first answer."""
-    with _tracer.start_as_current_span(
+    with _now.tracer.start_as_current_span(
         f"{topic} call", kind=SpanKind.CLIENT, attributes={"messaging.destination.name": topic}
     ):
         yield
@@ -126,13 +167,13 @@ def calling(topic: str) -> Generator[None]:
 @contextmanager
 def step(name: str) -> Generator[None]:
     """One span for a named part of a service's own work."""
-    with _tracer.start_as_current_span(name):
+    with _now.tracer.start_as_current_span(name):
         yield
 
 
 def inject(properties: dict[str, str]) -> None:
     """Put the current trace context into the properties of a message."""
-    propagate.inject(properties)
+    _PROPAGATOR.inject(properties)
 
 
 def trace_id() -> str:
@@ -146,26 +187,26 @@ def count_taken(service: str, topic: str, deliveries: Sequence[Delivery]) -> Non
     labels = {"service": service, "topic": topic}
     now = time.time()
     for delivery in deliveries:
-        _age.record(max(0.0, now - delivery.published_at), labels)
-    _batch.record(len(deliveries), labels)
+        _now.instruments.age.record(max(0.0, now - delivery.published_at), labels)
+    _now.instruments.batch.record(len(deliveries), labels)
 
 
 def count_expired(service: str, topic: str) -> None:
     """Count a read that nobody waits for any more."""
-    _expired.add(1, {"service": service, "topic": topic})
+    _now.instruments.expired.add(1, {"service": service, "topic": topic})
 
 
 def count_dead_letter(service: str, topic: str) -> None:
     """Count a message that was put into the dead letters."""
-    _dead.add(1, {"service": service, "topic": topic})
+    _now.instruments.dead.add(1, {"service": service, "topic": topic})
 
 
 def count_left_out(tier: str) -> None:
     """Count a tier that a run had to do without."""
-    _left_out.add(1, {"tier": tier})
+    _now.instruments.left_out.add(1, {"tier": tier})
 
 
 def count_model_tokens(model: str, prompt: int, completion: int) -> None:
     """Count the tokens of one completion."""
-    _model_tokens.add(prompt, {"model": model, "kind": "prompt"})
-    _model_tokens.add(completion, {"model": model, "kind": "completion"})
+    _now.instruments.model_tokens.add(prompt, {"model": model, "kind": "prompt"})
+    _now.instruments.model_tokens.add(completion, {"model": model, "kind": "completion"})

@@ -1,12 +1,10 @@
-"""Where telemetry goes: Prometheus always, OTLP over HTTP where an endpoint is named.
+"""Where telemetry goes: Prometheus always, OTLP over HTTP where an endpoint is named."""
 
-OpenTelemetry's providers are global and can be set once in a process; a second set-up reuses them.
-"""
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from importlib.metadata import version
 
-from collections.abc import Generator
-from contextlib import contextmanager
-
-from opentelemetry import metrics, trace
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.exporter.prometheus import PrometheusMetricReader
@@ -15,38 +13,72 @@ from opentelemetry.sdk.metrics.export import MetricReader, PeriodicExportingMetr
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from prometheus_client import REGISTRY, CollectorRegistry
+from opentelemetry.trace import NoOpTracerProvider
+from prometheus_client import CollectorRegistry, ProcessCollector
+
+from fourtier.runtime import telemetry
+from fourtier.runtime.errors import StartupError
+
+#: Seconds for one request to the collector. A stop waits no longer for the last of them.
+_TIMEOUT = 5.0
 
 
-@contextmanager
-def telemetry_to(otlp_endpoint: str | None, flow: str) -> Generator[CollectorRegistry]:
+@asynccontextmanager
+async def telemetry_to(
+    otlp_endpoint: str | None, flow: str, services: Sequence[str] = ()
+) -> AsyncGenerator[CollectorRegistry]:
     """Report until the context ends; yields the registry that /metrics shows.
 
     Args:
         otlp_endpoint: such as http://collector:4318; None reports nowhere but to Prometheus.
         flow: name of the flow, an attribute of all that is reported.
+        services: those that run in this process; with one, the process is named for it.
+
+    Raises:
+        StartupError: the endpoint is no HTTP URL.
     """
-    if isinstance(metrics.get_meter_provider(), MeterProvider):
-        yield REGISTRY
-        return
-    resource = Resource.create({"service.name": "fourtier", "fourtier.flow": flow})
-    readers: list[MetricReader] = [PrometheusMetricReader()]
+    resource = _resource(flow, services)
+    registry = CollectorRegistry()
+    ProcessCollector(registry=registry)
+    readers: list[MetricReader] = [
+        PrometheusMetricReader(registry=registry, scope_info_enabled=False)
+    ]
+    tracers = None
     if otlp_endpoint:
-        base = otlp_endpoint.rstrip("/")
-        readers.append(
-            PeriodicExportingMetricReader(OTLPMetricExporter(endpoint=f"{base}/v1/metrics"))
-        )
-        tracer = TracerProvider(resource=resource)
-        tracer.add_span_processor(
-            BatchSpanProcessor(OTLPSpanExporter(endpoint=f"{base}/v1/traces"))
-        )
-        trace.set_tracer_provider(tracer)
-    meter = MeterProvider(metric_readers=readers, resource=resource)
-    metrics.set_meter_provider(meter)
+        base = _base(otlp_endpoint)
+        exporter = OTLPMetricExporter(endpoint=f"{base}/v1/metrics", timeout=_TIMEOUT)
+        readers.append(PeriodicExportingMetricReader(exporter))
+        tracers = TracerProvider(resource=resource, shutdown_on_exit=False)
+        spans = OTLPSpanExporter(endpoint=f"{base}/v1/traces", timeout=_TIMEOUT)
+        tracers.add_span_processor(BatchSpanProcessor(spans))
+    meters = MeterProvider(metric_readers=readers, resource=resource, shutdown_on_exit=False)
     try:
-        yield REGISTRY
+        with telemetry.reporting_to(tracers or NoOpTracerProvider(), meters):
+            yield registry
     finally:
-        meter.force_flush()
-        provider = trace.get_tracer_provider()
-        if isinstance(provider, TracerProvider):
-            provider.force_flush()
+        # In threads of their own: both wait for their last request to the collector.
+        ending = [asyncio.to_thread(meters.shutdown, timeout_millis=_TIMEOUT * 1000)]
+        if tracers is not None:
+            ending.append(asyncio.to_thread(tracers.shutdown))
+        await asyncio.gather(*ending)
+
+
+def _resource(flow: str, services: Sequence[str]) -> Resource:
+    name = f"fourtier-{services[0]}" if len(services) == 1 else "fourtier"
+    return Resource.create(
+        {
+            "service.name": name,
+            "service.namespace": flow,
+            "service.version": version("fourtier"),
+            "fourtier.services": list(services),
+        }
+    )
+
+
+def _base(endpoint: str) -> str:
+    if not endpoint.startswith(("http://", "https://")):
+        raise StartupError(
+            f"telemetry cannot be sent to {endpoint!r}: write FOURTIER_OTLP_ENDPOINT as "
+            f"http://HOST:PORT or https://HOST:PORT"
+        )
+    return endpoint.rstrip("/")

@@ -1,0 +1,214 @@
+"""What is reported: one trace through the flow, and every message counted."""
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import pytest
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from fourtier.runtime import telemetry
+from fourtier.runtime.bus.contract import Address
+from fourtier.runtime.bus.memory import MemoryBus
+from fourtier.runtime.calls import open_caller
+from fourtier.runtime.errors import CallFailedError
+from fourtier.runtime.routes import answer, answer_together, on
+from tests.runtime.support import NOTED, QUICK, READ, WRITE, Note, Reply, dead_letters, served
+from tests.support.waiting import wait_until
+
+
+class Report:
+    """What was reported so far."""
+
+    def __init__(self) -> None:
+        self.exporter = InMemorySpanExporter()
+        self.reader = InMemoryMetricReader()
+
+    def spans(self) -> dict[str, ReadableSpan]:
+        return {span.name: span for span in self.exporter.get_finished_spans()}
+
+    def points(self, metric: str) -> list[Any]:
+        data = self.reader.get_metrics_data()
+        return [
+            point
+            for resource in data.resource_metrics
+            for scope in resource.scope_metrics
+            for found in scope.metrics
+            if found.name == metric
+            for point in found.data.data_points
+        ]
+
+    def counts(self, metric: str) -> dict[str, float]:
+        """The values of a counter by topic."""
+        return {point.attributes["topic"]: point.value for point in self.points(metric)}
+
+
+@pytest.fixture
+def report() -> Generator[Report]:
+    report = Report()
+    tracers = TracerProvider()
+    tracers.add_span_processor(SimpleSpanProcessor(report.exporter))
+    meters = MeterProvider([report.reader])
+    with telemetry.reporting_to(tracers, meters):
+        yield report
+    tracers.shutdown()
+    meters.shutdown()
+
+
+def parent(span: ReadableSpan) -> int:
+    assert span.parent is not None
+    return span.parent.span_id
+
+
+async def test_one_trace_from_the_question_to_what_comes_of_it(report: Report) -> None:
+    bus = MemoryBus()
+    traces: list[str] = []
+    async with open_caller(bus) as caller:
+
+        async def write(note: Note) -> Reply:
+            traces.append(telemetry.trace_id())
+            with telemetry.step("think"):
+                await caller.publish(NOTED, note)
+            return Reply(number=note.number)
+
+        async def note(_note: Note) -> None:
+            traces.append(telemetry.trace_id())
+
+        async with served(bus, answer(WRITE, write), on(NOTED, note)):
+            await caller.call(WRITE, Note(key="k", number=1))
+            await wait_until(lambda: len(traces) == 2)
+
+    spans = report.spans()
+    call, handle = spans["test.write call"], spans["test.write handle"]
+    think, noted = spans["think"], spans["test.noted handle"]
+    assert len({span.context.trace_id for span in spans.values()}) == 1
+    assert set(traces) == {f"{call.context.trace_id:032x}"}
+    assert call.parent is None
+    assert parent(handle) == call.context.span_id
+    assert parent(think) == handle.context.span_id
+    assert parent(noted) == think.context.span_id
+    assert dict(handle.attributes or {})["fourtier.service"] == "test"
+
+
+async def test_two_questions_are_two_traces(report: Report) -> None:
+    bus = MemoryBus()
+
+    async def read(note: Note) -> Reply:
+        return Reply(number=note.number)
+
+    async with served(bus, answer(READ, read)), open_caller(bus) as caller:
+        for number in range(2):
+            await caller.call(READ, Note(key="k", number=number))
+
+    spans = report.exporter.get_finished_spans()
+    assert len(spans) == 4
+    assert len({span.context.trace_id for span in spans}) == 2
+
+
+async def test_a_batch_is_linked_to_each_of_its_questions(report: Report) -> None:
+    bus = MemoryBus()
+
+    async def write(notes: Sequence[Note]) -> list[Reply]:
+        return [Reply(number=note.number) for note in notes]
+
+    async with open_caller(bus) as caller:
+        async with served(bus, on(NOTED, _ignore)):
+            pass
+        payload = Note(key="k", number=1).model_dump_json().encode()
+        for number in range(3):
+            trace = f"00-{number + 1:032x}-{number + 1:016x}-01"
+            await bus.publish(Address("test.write"), payload, properties={"traceparent": trace})
+        await bus.create_group(Address("test.write"), "test")
+        async with served(bus, answer_together(WRITE, write)):
+            await wait_until(lambda: "test.write handle" in report.spans())
+        assert caller
+
+    span = report.spans()["test.write handle"]
+    assert [link.context.trace_id for link in span.links] == [1, 2, 3]
+    assert dict(span.attributes or {})["messaging.batch.message_count"] == 3
+
+
+async def _ignore(_note: Note) -> None:
+    """Do nothing."""
+
+
+@pytest.mark.parametrize("trace", ["", "nonsense", "00-0-0-01", "\u00ff" * 100])
+async def test_a_trace_of_any_kind_is_no_reason_to_fail(report: Report, trace: str) -> None:
+    bus = MemoryBus()
+    payload = Note(key="k", number=1).model_dump_json().encode()
+    async with served(bus, on(NOTED, _ignore)):
+        await bus.publish(Address("test.noted"), payload, properties={"traceparent": trace})
+        await wait_until(lambda: "test.noted handle" in report.spans())
+    assert report.spans()["test.noted handle"].parent is None
+
+
+async def test_every_message_is_counted_once(report: Report) -> None:
+    bus = MemoryBus()
+    tried = 0
+
+    async def write(note: Note) -> Reply:
+        nonlocal tried
+        tried += 1
+        if note.number == 13:
+            raise ValueError("thirteen")
+        if note.number == 7 and tried % 2:
+            raise ConnectionResetError("again, please")
+        return Reply(number=note.number)
+
+    async def read(note: Note) -> Reply:
+        return Reply(number=note.number)
+
+    async with (
+        served(bus, answer(WRITE, write, retry=QUICK), answer(READ, read)),
+        open_caller(bus) as caller,
+    ):
+        tried = 0
+        for number in (7, 1, 2):
+            await caller.call(WRITE, Note(key="k", number=number))
+        with pytest.raises(CallFailedError):
+            await caller.call(WRITE, Note(key="k", number=13))
+        await bus.publish(Address("test.write"), b"{", key="k")
+        await dead_letters(bus, 2)
+        await bus.publish(
+            Address("test.read", persistent=False), b"{}", properties={"deadline": "1"}
+        )
+        await caller.call(READ, Note(key="k", number=1))
+
+    assert report.counts("fourtier.messages.handled") == {"test.write": 3, "test.read": 1}
+    assert report.counts("fourtier.messages.failed") == {"test.write": 2}
+    assert report.counts("fourtier.messages.retried") == {"test.write": 3}
+    assert report.counts("fourtier.messages.dead_lettered") == {"test.write": 2}
+    assert report.counts("fourtier.messages.expired") == {"test.read": 1}
+    for metric, count in (("duration", 5), ("queue_age", 5), ("batch_size", 5)):
+        points = report.points(f"fourtier.messages.{metric}")
+        assert {point.attributes["topic"]: point.count for point in points}["test.write"] == count
+
+
+async def test_the_parts_of_a_flow_are_counted_by_name(report: Report) -> None:
+    telemetry.count_left_out("facts")
+    telemetry.count_model_tokens("m", 100, 20)
+
+    (left_out,) = report.points("fourtier.agent.tiers_left_out")
+    assert (left_out.value, dict(left_out.attributes)) == (1, {"tier": "facts"})
+    tokens = report.points("fourtier.completion.tokens")
+    assert {point.attributes["kind"]: point.value for point in tokens} == {
+        "prompt": 100,
+        "completion": 20,
+    }
+
+
+async def test_without_a_report_nothing_is_traced() -> None:
+    bus = MemoryBus()
+    traces: list[str] = []
+
+    async def read(_note: Note) -> Reply:
+        traces.append(telemetry.trace_id())
+        return Reply()
+
+    async with served(bus, answer(READ, read)), open_caller(bus) as caller:
+        await caller.call(READ, Note(key="k", number=1))
+
+    assert traces == [""]
