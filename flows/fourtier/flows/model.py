@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from fourtier.runtime.service import Quantisation
+from fourtier.runtime.settings import EngineUrl
 
 
 class FlowError(Exception):
@@ -23,19 +26,62 @@ class _Strict(BaseModel):
     )
 
 
-class BusSection(_Strict):
-    """Where the bus is. `port` is for the embedded one."""
+class TopicsSection(_Strict):
+    """How long and how much Pulsar keeps; `fourtier init` sets it. 0 days are for ever."""
 
-    url: str = "embedded"
+    message_ttl_days: int = Field(default=30, ge=0, description="of what nobody handles")
+    dead_letter_ttl_days: int = Field(default=90, ge=0)
+    backlog_megabytes: int = Field(
+        default=1_024, ge=1, description="unhandled on one topic; then publishing is refused"
+    )
+    retention_hours: int = Field(
+        default=24, ge=0, description="of what was handled; 0 keeps nothing of it"
+    )
+    retention_megabytes: int = Field(default=2_048, ge=1, description="on one topic at most")
+
+    @model_validator(mode="after")
+    def _retention_exceeds_backlog(self) -> Self:
+        if self.retention_hours and self.retention_megabytes <= self.backlog_megabytes:
+            raise ValueError(
+                "retention-megabytes must be more than backlog-megabytes, or Pulsar takes neither"
+            )
+        return self
+
+
+class BusSection(_Strict):
+    """Where the bus is. `port` is for the embedded one, `admin-url` and `topics` for Pulsar."""
+
+    url: EngineUrl = "embedded"
+    admin_url: EngineUrl | None = None
     port: int = Field(default=6650, ge=0, le=65_535)
+    topics: TopicsSection = TopicsSection()
+
+
+class CollectionsSection(_Strict):
+    """How Qdrant keeps its collections; `fourtier init` makes them so."""
+
+    shards: int = Field(default=1, ge=1)
+    replicas: int = Field(default=1, ge=1, description="copies of each shard")
+    write_replicas: int = Field(default=1, ge=1, description="that have a write when it is done")
+    quantisation: Quantisation = Field(
+        default="none", description="scalar: a quarter of the memory, binary: a thirtieth"
+    )
+    vectors_on_disk: bool = Field(default=False, description="the vectors as they were embedded")
+
+    @model_validator(mode="after")
+    def _writes_fit(self) -> Self:
+        if self.write_replicas > self.replicas:
+            raise ValueError("write-replicas cannot be more than replicas")
+        return self
 
 
 class EnginesSection(_Strict):
     """Where the stores are, and how many dimensions the embedding model has."""
 
-    graph: str = "embedded"
-    vectors: str = "embedded"
+    graph: EngineUrl = "embedded"
+    vectors: EngineUrl = "embedded"
     dimensions: int = Field(default=384, ge=1)
+    collections: CollectionsSection = CollectionsSection()
 
 
 class Flow(_Strict):

@@ -10,7 +10,7 @@ from fourtier.runtime.bus.opening import BusPlace
 from fourtier.runtime.bus.pulsar import PulsarSecurity
 from fourtier.runtime.host import HostPlan
 from fourtier.runtime.registry import load_service
-from fourtier.runtime.service import Engines, Parameters
+from fourtier.runtime.service import CollectionLayout, Engines, Parameters
 from fourtier.runtime.settings import Settings, secret
 from fourtier.runtime.up import ProcessPlan
 
@@ -42,13 +42,19 @@ def host_plan(flow: Flow, settings: Settings, services: Sequence[str] = ()) -> H
     """
     return HostPlan(
         services={name: parameters_of(flow, name) for name in services or flow.services},
-        engines=Engines(
-            graph=settings.graph_url or flow.engines.graph,
-            vectors=settings.vectors_url or flow.engines.vectors,
-            dimensions=flow.engines.dimensions,
-        ),
+        engines=engines_of(flow, settings),
         data=settings.data or DEFAULT_DATA,
         settings=settings,
+    )
+
+
+def engines_of(flow: Flow, settings: Settings) -> Engines:
+    """Where the flow's stores are and how they are kept."""
+    return Engines(
+        graph=settings.graph_url or flow.engines.graph,
+        vectors=settings.vectors_url or flow.engines.vectors,
+        dimensions=flow.engines.dimensions,
+        collections=CollectionLayout(**flow.engines.collections.model_dump()),
     )
 
 

@@ -10,7 +10,9 @@ from pydantic import Field
 from fourtier.conversations.ending import Ending
 from fourtier.conversations.records import ConversationKey, InvocationRecord
 from fourtier.conversations.store import SCHEMA, ConversationStore
-from fourtier.engines.opening import engine_place, open_graph
+from fourtier.engines.opening import open_graph
+from fourtier.engines.places import engine_place
+from fourtier.engines.stores import Stores
 from fourtier.runtime.routes import Route, answer, answer_together, on_together
 from fourtier.runtime.service import Parameters, Surroundings
 from fourtier.runtime.upkeep import repeating
@@ -57,6 +59,7 @@ class ConversationsService:
     """Owns the records of all conversations."""
 
     parameters: ClassVar[type[ConversationsParameters]] = ConversationsParameters
+    stores: ClassVar[Stores] = Stores(SCHEMA)
 
     def __init__(self, store: ConversationStore, ending: Ending) -> None:
         self._store = store

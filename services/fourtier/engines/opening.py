@@ -2,36 +2,17 @@
 
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 
 from fourtier.engines.graph.protocol import GraphSchema, GraphStore
+from fourtier.engines.places import EMBEDDED, EnginePlace
+from fourtier.engines.stores import Collection, Stores
 from fourtier.engines.vectors.edge import open_edge
 from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.runtime.errors import StartupError
-from fourtier.runtime.service import Surroundings
-from fourtier.runtime.settings import secret
-
-EMBEDDED = "embedded"
-
-
-@dataclass(frozen=True, slots=True)
-class EnginePlace:
-    """Where a service's engines are.
-
-    Attributes:
-        data: the service's own directory, for the embedded engines.
-    """
-
-    data: Path
-    graph_url: str = EMBEDDED
-    graph_user: str | None = None
-    graph_password: str | None = None
-    vectors_url: str = EMBEDDED
-    vectors_key: str | None = None
-
+from fourtier.runtime.provisioning.steps import NothingToDo, Provisioner
 
 _GRAPH_SCHEMES = {"bolt", "neo4j", "bolt+s", "neo4j+s", "bolt+ssc", "neo4j+ssc"}
+_VECTOR_SCHEMES = {"http", "https"}
 
 
 @asynccontextmanager
@@ -42,52 +23,92 @@ async def open_graph(place: EnginePlace, schema: GraphSchema) -> AsyncGenerator[
         StartupError: the URL is of no known kind, its package is missing, or nothing answers there.
     """
     async with AsyncExitStack() as stack:
-        if place.graph_url == EMBEDDED:
+        if _is_graph_server(place.graph_url):
+            with _needs("neo4j", "cluster"):
+                from fourtier.engines.graph.neo4j import open_neo4j
+            opening = open_neo4j(
+                place.graph_url,
+                schema,
+                user=place.graph_user,
+                password=place.graph_password,
+                trust_certificates=place.graph_trust,
+            )
+            yield await stack.enter_async_context(opening)
+        else:
             with _needs("ladybug", "laptop"):
                 from fourtier.engines.graph.ladybug import open_ladybug
             file = place.data / "graph.lbug"
             yield await stack.enter_async_context(open_ladybug(file, schema))
-        elif place.graph_url.split("://")[0] in _GRAPH_SCHEMES:
-            with _needs("neo4j", "cluster"):
-                from fourtier.engines.graph.neo4j import open_neo4j
-            yield await stack.enter_async_context(
-                open_neo4j(
-                    place.graph_url, schema, user=place.graph_user, password=place.graph_password
-                )
-            )
-        else:
-            raise StartupError(
-                f"{place.graph_url!r} is no graph: write embedded, bolt://HOST:PORT "
-                f"or neo4j://HOST:PORT"
-            )
 
 
 @asynccontextmanager
-async def open_vectors(
-    place: EnginePlace, name: str, dimensions: int, indexed: Sequence[str] = ()
-) -> AsyncGenerator[VectorStore]:
-    """Open a service's vectors: a shard directory or a collection called `name`.
-
-    `indexed` names the payload fields that searches filter on.
+async def open_vectors(place: EnginePlace, collection: Collection) -> AsyncGenerator[VectorStore]:
+    """Open a service's vectors: a shard directory or a collection on the server.
 
     Raises:
         StartupError: the URL is of no known kind, its package is missing, or nothing answers there.
     """
+    dimensions = collection.dimensions or place.dimensions
     async with AsyncExitStack() as stack:
-        if place.vectors_url == EMBEDDED:
-            directory = place.data / f"vectors-{name}"
-            yield await stack.enter_async_context(open_edge(directory, dimensions, indexed))
-        elif place.vectors_url.startswith(("http://", "https://")):
+        if _is_vector_server(place.vectors_url):
             with _needs("qdrant_client", "cluster"):
                 from fourtier.engines.vectors.qdrant import open_qdrant
-            yield await stack.enter_async_context(
-                open_qdrant(place.vectors_url, name, dimensions, indexed, key=place.vectors_key)
+            opening = open_qdrant(
+                place.vectors_url,
+                collection.name,
+                dimensions,
+                collection.indexed,
+                key=place.vectors_key,
+                layout=place.layout_of(collection),
+                trust_certificates=place.vectors_trust,
             )
+            yield await stack.enter_async_context(opening)
         else:
-            raise StartupError(
-                f"{place.vectors_url!r} is no vector store: write embedded, http://HOST:PORT "
-                f"or https://HOST:PORT"
+            directory = place.data / f"vectors-{collection.name}"
+            yield await stack.enter_async_context(
+                open_edge(directory, dimensions, collection.indexed)
             )
+
+
+@asynccontextmanager
+async def open_provisioners(
+    place: EnginePlace, stores: Sequence[Stores]
+) -> AsyncGenerator[Sequence[Provisioner]]:
+    """Connect to the servers of a flow's stores, to make what they need before the first start.
+
+    Raises:
+        StartupError: as `open_graph` and `open_vectors`.
+    """
+    async with AsyncExitStack() as stack:
+        graph: Provisioner = NothingToDo("graph", place.graph_url)
+        if _is_graph_server(place.graph_url):
+            with _needs("neo4j", "cluster"):
+                from fourtier.engines.graph.neo4j_provisioning import provision_graph
+            schemas = [each.graph for each in stores if each.graph is not None]
+            graph = await stack.enter_async_context(provision_graph(place, schemas))
+        vectors: Provisioner = NothingToDo("vectors", place.vectors_url)
+        if _is_vector_server(place.vectors_url):
+            with _needs("qdrant_client", "cluster"):
+                from fourtier.engines.vectors.qdrant_provisioning import provision_vectors
+            collections = [collection for each in stores for collection in each.collections]
+            vectors = await stack.enter_async_context(provision_vectors(place, collections))
+        yield [graph, vectors]
+
+
+def _is_graph_server(url: str) -> bool:
+    if url != EMBEDDED and url.partition("://")[0] not in _GRAPH_SCHEMES:
+        raise StartupError(
+            f"{url!r} is no graph: write embedded, bolt://HOST:PORT or neo4j://HOST:PORT"
+        )
+    return url != EMBEDDED
+
+
+def _is_vector_server(url: str) -> bool:
+    if url != EMBEDDED and url.partition("://")[0] not in _VECTOR_SCHEMES:
+        raise StartupError(
+            f"{url!r} is no vector store: write embedded, http://HOST:PORT or https://HOST:PORT"
+        )
+    return url != EMBEDDED
 
 
 @contextmanager
@@ -98,16 +119,3 @@ def _needs(package: str, extra: str) -> Generator[None]:
         raise StartupError(
             f"this flow needs the package {package}: install fourtier[{extra}]"
         ) from error
-
-
-def engine_place(surroundings: Surroundings) -> EnginePlace:
-    """Where the engines of a service are, secrets included."""
-    settings = surroundings.settings
-    return EnginePlace(
-        data=surroundings.data,
-        graph_url=surroundings.engines.graph,
-        graph_user=settings.graph_user,
-        graph_password=secret(settings.graph_password),
-        vectors_url=surroundings.engines.vectors,
-        vectors_key=secret(settings.vectors_key),
-    )

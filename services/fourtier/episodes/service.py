@@ -7,10 +7,12 @@ from typing import ClassVar, Self
 
 from pydantic import Field
 
-from fourtier.engines.opening import engine_place, open_vectors
+from fourtier.engines.opening import open_vectors
+from fourtier.engines.places import engine_place
+from fourtier.engines.stores import Stores
 from fourtier.episodes import uses
 from fourtier.episodes.pruning import Pruning
-from fourtier.episodes.store import INDEXED, EpisodeStore, by_scope
+from fourtier.episodes.store import COLLECTION, EpisodeStore, by_scope
 from fourtier.runtime.routes import Route, answer, answer_together
 from fourtier.runtime.service import Parameters, Surroundings
 from fourtier.runtime.upkeep import repeating
@@ -62,6 +64,7 @@ class EpisodesService:
     """Owns the episodes of all scopes."""
 
     parameters: ClassVar[type[EpisodesParameters]] = EpisodesParameters
+    stores: ClassVar[Stores] = Stores(collections=[COLLECTION, uses.COLLECTION])
 
     def __init__(self, store: EpisodeStore, counted: uses.Uses) -> None:
         self._store = store
@@ -80,13 +83,9 @@ class EpisodesService:
 
         place, ttl_days = engine_place(surroundings), parameters.ttl_days
         async with AsyncExitStack() as stack:
-            vectors = await stack.enter_async_context(
-                open_vectors(place, "episodes", surroundings.engines.dimensions, INDEXED)
-            )
+            vectors = await stack.enter_async_context(open_vectors(place, COLLECTION))
             counted = uses.Uses(
-                await stack.enter_async_context(
-                    open_vectors(place, "episode-uses", uses.DIMENSIONS)
-                )
+                await stack.enter_async_context(open_vectors(place, uses.COLLECTION))
             )
             store = EpisodeStore(
                 vectors,

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
+from fourtier.engines.stores import Collection
 from fourtier.engines.vectors.protocol import Hit, Point, VectorStore
 from fourtier.episodes.records import (
     RESULT,
@@ -19,8 +20,7 @@ from fourtier.schema.message import Scope, Vector
 
 Embed = Callable[[Sequence[str]], Awaitable[Sequence[Vector]]]
 
-#: Payload fields that searches filter on.
-INDEXED = (RESULT,)
+COLLECTION = Collection("episodes", indexed=(RESULT,))
 _PAGE = 1_000
 
 

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from fourtier.engines.stores import Collection
 from fourtier.engines.vectors.protocol import Payload, Point, VectorStore
 from fourtier.episodes.records import to_text
 from fourtier.schema.message import Scope, Vector
 
 DIMENSIONS = 1
+COLLECTION = Collection("episode-uses", dimensions=DIMENSIONS)
 _NO_MEANING = Vector.of([1.0])
 #: The list of scopes is a scope too; no message can name it, for a user's name is never empty.
 _SCOPES = Scope("", "scopes")

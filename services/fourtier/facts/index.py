@@ -3,13 +3,13 @@
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
+from fourtier.engines.stores import Collection
 from fourtier.engines.vectors.protocol import Hit, Payload, Point, VectorStore
 from fourtier.facts.graph import Owned
 from fourtier.facts.records import FactRecord
 from fourtier.schema.message import Scope, Vector
 
-#: Payload fields that searches filter on.
-INDEXED = ("valid",)
+COLLECTION = Collection("facts", indexed=("valid",))
 #: Texts in one call; a call takes 512, and a message on the bus a few megabytes.
 _TEXTS_AT_ONCE = 128
 

@@ -5,9 +5,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar, Self
 
-from fourtier.engines.opening import engine_place, open_graph, open_vectors
+from fourtier.engines.opening import open_graph, open_vectors
+from fourtier.engines.places import engine_place
+from fourtier.engines.stores import Stores
 from fourtier.facts.graph import SCHEMA, Owned
-from fourtier.facts.index import INDEXED
+from fourtier.facts.index import COLLECTION
 from fourtier.facts.records import FactRecord
 from fourtier.facts.store import FactStore, Stored
 from fourtier.runtime.routes import Route, answer, answer_together
@@ -46,6 +48,7 @@ class FactsService:
     """Owns the facts of all scopes."""
 
     parameters: ClassVar[type[FactsParameters]] = FactsParameters
+    stores: ClassVar[Stores] = Stores(SCHEMA, [COLLECTION])
 
     def __init__(self, store: FactStore) -> None:
         self._store = store
@@ -64,9 +67,7 @@ class FactsService:
         place = engine_place(surroundings)
         async with AsyncExitStack() as stack:
             graph = await stack.enter_async_context(open_graph(place, SCHEMA))
-            vectors = await stack.enter_async_context(
-                open_vectors(place, "facts", surroundings.engines.dimensions, INDEXED)
-            )
+            vectors = await stack.enter_async_context(open_vectors(place, COLLECTION))
             yield cls(FactStore(graph, vectors, embed))
 
     def routes(self) -> Iterator[Route]:

@@ -8,7 +8,9 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field
 
-from fourtier.engines.opening import engine_place, open_graph
+from fourtier.engines.opening import open_graph
+from fourtier.engines.places import engine_place
+from fourtier.engines.stores import Stores
 from fourtier.runtime.routes import Route, answer, answer_together
 from fourtier.runtime.service import Parameters, Surroundings
 from fourtier.runtime.settings import Settings
@@ -68,6 +70,7 @@ class WorkingMemoryService:
     """Owns the traces of all runs."""
 
     parameters: ClassVar[type[WorkingMemoryParameters]] = WorkingMemoryParameters
+    stores: ClassVar[Stores] = Stores(SCHEMA)
 
     def __init__(self, traces: Traces) -> None:
         self._traces = traces

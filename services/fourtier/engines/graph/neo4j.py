@@ -1,15 +1,18 @@
 """Neo4j by its own asynchronous driver."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import LiteralString, cast
 
-from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction
-from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError
+from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, TrustCustomCAs
+from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError
 
 from fourtier.engines.graph.binding import bound
+from fourtier.engines.graph.neo4j_schema import indexes
 from fourtier.engines.graph.protocol import GraphSchema, Parameter, Statement, Value
 from fourtier.runtime.errors import StartupError
+from fourtier.runtime.redaction import one_line
 from fourtier.schema.message import Scope
 
 
@@ -52,44 +55,87 @@ async def _run_all(
     return [await _run(transaction, each.text, each.parameters) for each in statements]
 
 
+@contextmanager
+def told_plainly(url: str, password: str | None) -> Generator[None]:
+    """Tell in one line what goes wrong while things are set up.
+
+    Raises:
+        StartupError: instead of what the driver raises.
+    """
+    try:
+        yield
+    except AuthError as error:
+        raise StartupError(
+            f"the graph at {url} refuses user and password: "
+            f"set FOURTIER_GRAPH_USER and FOURTIER_GRAPH_PASSWORD"
+        ) from error
+    except (DriverError, Neo4jError) as error:
+        reason = one_line(error, password)
+        raise StartupError(f"the graph at {url} cannot be used: {reason}") from error
+
+
 @asynccontextmanager
-async def open_neo4j(
-    url: str, schema: GraphSchema, *, user: str | None, password: str | None
+async def connect_neo4j(
+    url: str, *, user: str | None, password: str | None, trust_certificates: Path | None = None
 ) -> AsyncGenerator[Neo4jGraphStore]:
-    """Connect to `neo4j://`, `bolt://` or their `+s` forms; creates constraints and indexes.
+    """Connect to `neo4j://`, `bolt://` or their `+s` forms; changes nothing.
+
+    Args:
+        url: where the server is.
+        user: None where it asks for nobody.
+        password: the user's.
+        trust_certificates: file with the authority that signed the server's certificate, where the
+            system does not know it; the connection is encrypted then, whatever the URL says.
 
     Raises:
         StartupError: there is no server at the URL, or it refuses user and password.
     """
     try:
-        driver = AsyncGraphDatabase.driver(
-            url,
-            auth=(user, password or "") if user else None,
-            notifications_min_severity="OFF",
-            telemetry_disabled=True,
-        )
+        driver = _driver(url, (user, password or "") if user else None, trust_certificates)
     except (ConfigurationError, ValueError) as error:
-        raise StartupError(f"{url!r} is no URL of a Neo4j server: {error}") from error
+        reason = one_line(error, password)
+        raise StartupError(f"{url!r} is no URL of a Neo4j server: {reason}") from error
     async with driver:
-        store = Neo4jGraphStore(driver)
-        try:
+        with told_plainly(url, password):
             await driver.verify_connectivity()
-            for statement in _schema_statements(schema):
-                await store.write(None, Statement(statement))
-        except (DriverError, Neo4jError) as error:
-            raise StartupError(f"the graph at {url} cannot be used: {error}") from error
+        yield Neo4jGraphStore(driver)
+
+
+def _driver(url: str, auth: tuple[str, str] | None, trusted: Path | None) -> AsyncDriver:
+    """The driver, without its remarks on queries and its reports to its makers."""
+    if trusted is None:
+        return AsyncGraphDatabase.driver(
+            url, auth=auth, notifications_min_severity="OFF", telemetry_disabled=True
+        )
+    return AsyncGraphDatabase.driver(
+        url.replace("+s://", "://", 1),  # the driver takes either this or what follows
+        encrypted=True,
+        trusted_certificates=TrustCustomCAs(str(trusted)),
+        auth=auth,
+        notifications_min_severity="OFF",
+        telemetry_disabled=True,
+    )
+
+
+@asynccontextmanager
+async def open_neo4j(
+    url: str,
+    schema: GraphSchema,
+    *,
+    user: str | None,
+    password: str | None,
+    trust_certificates: Path | None = None,
+) -> AsyncGenerator[Neo4jGraphStore]:
+    """Connect as `connect_neo4j` does, and create keys and indexes that are missing.
+
+    Raises:
+        StartupError: as `connect_neo4j`, or the schema cannot be created.
+    """
+    connecting = connect_neo4j(
+        url, user=user, password=password, trust_certificates=trust_certificates
+    )
+    async with connecting as store:
+        with told_plainly(url, password):
+            for index in indexes(schema):
+                await store.write(None, Statement(index.statement))
         yield store
-
-
-def _schema_statements(schema: GraphSchema) -> list[str]:
-    keys = [
-        f"CREATE CONSTRAINT {node.label.lower()}_id IF NOT EXISTS "
-        f"FOR (n:{node.label}) REQUIRE n.id IS UNIQUE"
-        for node in schema.nodes
-    ]
-    indexes = [
-        f"CREATE INDEX {node.label.lower()}_{name} IF NOT EXISTS FOR (n:{node.label}) ON (n.{name})"
-        for node in schema.nodes
-        for name in node.indexed
-    ]
-    return keys + indexes

@@ -1,7 +1,9 @@
 """A Qdrant server, or a cluster of them, by its asynchronous client."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+import ssl
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
@@ -20,13 +22,16 @@ from fourtier.engines.vectors.points import (
     stored_payload,
 )
 from fourtier.engines.vectors.protocol import Hit, Payload, Point
+from fourtier.engines.vectors.qdrant_collections import create_collection
 from fourtier.engines.vectors.sparse import encode_document, encode_query
 from fourtier.runtime.errors import StartupError
+from fourtier.runtime.redaction import one_line
+from fourtier.runtime.service import CollectionLayout
 from fourtier.schema.message import Scope, Vector
 
 #: The first that takes the weights of words from one tenant's texts; older ones would not say so.
 _LEAST_VERSION = (1, 19)
-_CONFLICT = 409
+_REFUSED = {401, 403}
 
 
 class QdrantVectorStore:
@@ -162,26 +167,76 @@ def _hit(
     return Hit(payload[ID], score, own_payload(payload), similarity)
 
 
+@contextmanager
+def told_plainly(url: str, key: str | None) -> Generator[None]:
+    """Tell in one line what goes wrong while things are set up.
+
+    Raises:
+        StartupError: instead of what the client raises.
+    """
+    try:
+        yield
+    except UnexpectedResponse as error:
+        if error.status_code in _REFUSED:
+            raise StartupError(
+                f"the vector store at {url} refuses the key: set FOURTIER_VECTORS_KEY"
+            ) from error
+        reason = one_line(f"{error.status_code} {error.content.decode(errors='replace')}", key)
+        raise StartupError(f"the vector store at {url} cannot be used: {reason}") from error
+    except ResponseHandlingException as error:
+        reason = one_line(error, key)
+        raise StartupError(f"the vector store at {url} cannot be used: {reason}") from error
+
+
+@asynccontextmanager
+async def connect_qdrant(
+    url: str, *, key: str | None, trust_certificates: Path | None = None
+) -> AsyncGenerator[AsyncQdrantClient]:
+    """Connect to a server; changes nothing.
+
+    `trust_certificates` is a file with the authority that signed the server's certificate, where
+    the system does not know it.
+
+    Raises:
+        StartupError: nothing answers at the URL, it refuses the key, or it is too old.
+    """
+    try:
+        trusted = ssl.create_default_context(cafile=trust_certificates)
+    except OSError as error:
+        raise StartupError(
+            f"the certificates {trust_certificates} cannot be used: {error.strerror}"
+        ) from error
+    client = AsyncQdrantClient(
+        url=url, api_key=key, timeout=10, check_compatibility=False, verify=trusted
+    )
+    try:
+        with told_plainly(url, key):
+            await _check_version(client, url)
+        yield client
+    finally:
+        await client.close()
+
+
 @asynccontextmanager
 async def open_qdrant(
-    url: str, collection: str, dimensions: int, indexed: Sequence[str], *, key: str | None
+    url: str,
+    collection: str,
+    dimensions: int,
+    indexed: Sequence[str],
+    *,
+    key: str | None,
+    layout: CollectionLayout = CollectionLayout(),
+    trust_certificates: Path | None = None,
 ) -> AsyncGenerator[QdrantVectorStore]:
     """Connect to a server and see to it that the collection is there.
 
     Raises:
-        StartupError: nothing answers at the URL, it refuses the key, it is too old, or the
-            collection keeps other vectors than the flow's.
+        StartupError: as `connect_qdrant`, or the collection keeps other vectors than the flow's.
     """
-    client = AsyncQdrantClient(url=url, api_key=key, timeout=10, check_compatibility=False)
-    try:
-        try:
-            await _check_version(client, url)
-            await create_collection(client, collection, dimensions, indexed)
-        except (ResponseHandlingException, UnexpectedResponse) as error:
-            raise StartupError(f"the vector store at {url} cannot be used: {error}") from error
+    async with connect_qdrant(url, key=key, trust_certificates=trust_certificates) as client:
+        with told_plainly(url, key):
+            await create_collection(client, collection, dimensions, indexed, layout)
         yield QdrantVectorStore(client, collection, dimensions)
-    finally:
-        await client.close()
 
 
 async def _check_version(client: AsyncQdrantClient, url: str) -> None:
@@ -189,52 +244,3 @@ async def _check_version(client: AsyncQdrantClient, url: str) -> None:
     if tuple(int(part) for part in version.split(".")[:2]) < _LEAST_VERSION:
         least = ".".join(map(str, _LEAST_VERSION))
         raise StartupError(f"Qdrant {version} at {url} is too old: {least} or newer is needed")
-
-
-async def create_collection(
-    client: AsyncQdrantClient, collection: str, dimensions: int, indexed: Sequence[str]
-) -> None:
-    """Create the collection with its indexes, as far as they are not there.
-
-    Raises:
-        StartupError: there is one of that name with other vectors.
-    """
-    if not await client.collection_exists(collection):
-        try:
-            await client.create_collection(
-                collection,
-                vectors_config={
-                    DENSE: models.VectorParams(size=dimensions, distance=models.Distance.COSINE)
-                },
-                sparse_vectors_config={
-                    SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)
-                },
-            )
-        except UnexpectedResponse as error:
-            if error.status_code != _CONFLICT:  # another replica was quicker
-                raise
-    await _check_dimensions(client, collection, dimensions)
-    for field in (SCOPE, *indexed):
-        await client.create_payload_index(
-            collection,
-            field,
-            models.KeywordIndexParams(
-                type=models.KeywordIndexType.KEYWORD, is_tenant=field == SCOPE
-            ),
-        )
-
-
-async def _check_dimensions(client: AsyncQdrantClient, collection: str, dimensions: int) -> None:
-    kept = (await client.get_collection(collection)).config.params.vectors
-    dense = kept.get(DENSE) if isinstance(kept, dict) else None
-    if dense is None:
-        raise StartupError(
-            f"the collection {collection} is not one of Fourtier's: it has no vectors called "
-            f"{DENSE!r}; delete or rename it"
-        )
-    if dense.size != dimensions:
-        raise StartupError(
-            f"the collection {collection} keeps vectors of {dense.size} dimensions, but the flow's "
-            f"embedding model makes {dimensions}: name the model that made them, or delete the "
-            f"collection to begin anew"
-        )

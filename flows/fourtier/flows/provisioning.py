@@ -1,0 +1,68 @@
+"""From a flow and the environment to what its servers must have before it starts."""
+
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from fourtier.engines.opening import open_provisioners
+from fourtier.engines.places import EMBEDDED, place_of
+from fourtier.engines.stores import stores_of
+from fourtier.flows.model import Flow
+from fourtier.flows.plan import DEFAULT_DATA, bus_place, engines_of, parameters_of
+from fourtier.runtime.errors import StartupError
+from fourtier.runtime.provisioning.admin import AdminPlace
+from fourtier.runtime.provisioning.bus import BusNeeds, provision_bus
+from fourtier.runtime.provisioning.policies import Keeping
+from fourtier.runtime.provisioning.steps import NothingToDo, Provisioner
+from fourtier.runtime.registry import load_service
+from fourtier.runtime.settings import Settings, secret
+from fourtier.schema.catalogue import all_declared, topic_of
+
+_WITHOUT_SERVER = {EMBEDDED, "memory://"}
+
+
+@asynccontextmanager
+async def provisioners(flow: Flow, settings: Settings) -> AsyncGenerator[list[Provisioner]]:
+    """Connect to what the flow's services need: bus, graph and vectors, in this order.
+
+    Raises:
+        FlowError: a service is unknown or has a wrong parameter.
+        StartupError: a server cannot be reached or refuses us.
+    """
+    for service in flow.services:
+        parameters_of(flow, service)  # a flow that cannot start needs nothing
+    place = place_of(engines_of(flow, settings), settings, settings.data or DEFAULT_DATA)
+    stores = [stores_of(load_service(service)) for service in flow.services]
+    async with AsyncExitStack() as stack:
+        bus = await _bus(stack, flow, settings)
+        yield [bus, *await stack.enter_async_context(open_provisioners(place, stores))]
+
+
+def bus_needs(flow: Flow) -> BusNeeds:
+    """Every topic that is kept, for those of the flow's services that handle it."""
+    topics = map(topic_of, all_declared())
+    groups = {
+        topic.name: [service for service in topic.handled_by if service in flow.services]
+        for topic in topics
+        if topic.persistent
+    }
+    return BusNeeds(
+        tenant=flow.tenant,
+        namespace=flow.namespace,
+        groups={topic: names for topic, names in groups.items() if names},
+        services=list(flow.services),
+        keeping=Keeping(**flow.bus.topics.model_dump()),
+    )
+
+
+async def _bus(stack: AsyncExitStack, flow: Flow, settings: Settings) -> Provisioner:
+    url = bus_place(flow, settings).url
+    if url in _WITHOUT_SERVER:
+        return NothingToDo("bus", url)
+    admin_url = settings.bus_admin_url or flow.bus.admin_url
+    if not admin_url:
+        raise StartupError(
+            f"the flow {flow.name} does not say where Pulsar's admin API is: write "
+            f"bus.admin-url, or set FOURTIER_BUS_ADMIN_URL, such as http://HOST:8080"
+        )
+    place = AdminPlace(admin_url, secret(settings.bus_token), settings.bus_trust_certificates)
+    return await stack.enter_async_context(provision_bus(place, bus_needs(flow)))

@@ -1,0 +1,69 @@
+"""Keys and indexes in Neo4j, seen and made before the services start."""
+
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager
+
+from fourtier.engines.graph.neo4j import Neo4jGraphStore, connect_neo4j, told_plainly
+from fourtier.engines.graph.neo4j_schema import Index, indexes
+from fourtier.engines.graph.protocol import GraphSchema, Statement
+from fourtier.engines.places import EnginePlace
+from fourtier.runtime.provisioning.steps import State, Step
+
+_SHOW = """
+SHOW INDEXES YIELD labelsOrTypes, properties, owningConstraint
+WHERE size(labelsOrTypes) = 1 AND size(properties) = 1
+RETURN labelsOrTypes[0] AS label, properties[0] AS field, owningConstraint IS NOT NULL AS is_key
+"""
+
+
+class GraphProvisioner:
+    """Makes what the schemas of a flow's services ask for. Opened by `provision_graph`."""
+
+    def __init__(
+        self, store: Neo4jGraphStore, place: EnginePlace, schemas: Iterable[GraphSchema]
+    ) -> None:
+        self._store = store
+        self._place = place
+        self._wanted = [index for schema in schemas for index in indexes(schema)]
+
+    def _told_plainly(self) -> AbstractContextManager[None]:
+        return told_plainly(self._place.graph_url, self._place.graph_password)
+
+    async def plan(self) -> Sequence[Step]:
+        """One step for each key and index."""
+        with self._told_plainly():
+            rows = await self._store.read(None, _SHOW)
+        there = {
+            Index(str(row["label"]), str(row["field"]), is_key=bool(row["is_key"])) for row in rows
+        }
+        return [self._step(index, is_there=index in there) for index in self._wanted]
+
+    def _step(self, index: Index, *, is_there: bool) -> Step:
+        what = f"{'key' if index.is_key else 'index'} {index.label}.{index.field}"
+        if is_there:
+            return Step("graph", what, State.THERE)
+
+        async def create() -> None:
+            with self._told_plainly():
+                await self._store.write(None, Statement(index.statement))
+
+        return Step("graph", what, State.MISSING, act=create)
+
+
+@asynccontextmanager
+async def provision_graph(
+    place: EnginePlace, schemas: Iterable[GraphSchema]
+) -> AsyncGenerator[GraphProvisioner]:
+    """Connect to the server.
+
+    Raises:
+        StartupError: it cannot be reached, or refuses us.
+    """
+    connecting = connect_neo4j(
+        place.graph_url,
+        user=place.graph_user,
+        password=place.graph_password,
+        trust_certificates=place.graph_trust,
+    )
+    async with connecting as store:
+        yield GraphProvisioner(store, place, schemas)
