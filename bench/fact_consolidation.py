@@ -1,6 +1,6 @@
 """FactConsolidation (MemoryAgentBench): of facts that contradict each other, the newest should win.
 
-    .venv/bin/python bench/fact_consolidation.py
+    .venv/bin/python -m bench.fact_consolidation
 
 Stores the numbered facts of the single-hop contexts in their order, by the real services on the
 embedded engines, and asks their questions. For each size of context it prints

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fourtier.engines.vectors.sparse import terms
-from fourtier.facts.things import Subject, Thing, read_kind, read_subject, thing_key
+from fourtier.facts.things import SPEAKER, Subject, Thing, read_kind, read_subject, thing_key
 from fourtier.facts.values import Kind, Value, read_value
 from fourtier.facts.words import ADVERB
 
@@ -135,10 +135,10 @@ def read_relation(text: str, *, cased: bool) -> Iterator[Told]:
 
 def _read(relation: Relation, match: re.Match[str], *, cased: bool) -> Told | None:
     subject = _subject(relation, match["subject"])
-    value = read_value(match["value"], cased=cased)
+    sort = match.groupdict().get("sort") or ""
+    value = read_value(match["value"], cased=cased, sorted_out=bool(sort))
     if subject is None or value is None or value.kind not in relation.kinds:
         return None
-    sort = match.groupdict().get("sort") or ""
     key = (
         thing_key(subject.owner, terms(relation.name))
         if relation.name
@@ -157,6 +157,7 @@ def _verb(match: re.Match[str]) -> str:
 def _subject(relation: Relation, phrase: str) -> Subject | None:
     if relation.people:
         return read_subject(phrase)
-    if phrase.split(maxsplit=1)[0].casefold() in {"i", "we", "my", "our"}:
+    subject = read_subject(phrase)
+    if subject is not None and subject.owner.startswith(SPEAKER):
         return None
-    return read_subject(phrase) or read_kind(phrase)
+    return subject or read_kind(phrase)

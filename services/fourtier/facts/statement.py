@@ -31,7 +31,7 @@ from fourtier.facts.words import (
     takes_any_words,
 )
 
-_IS = re.compile(rf"\s(?:is|are)\s+{ADVERB}", re.IGNORECASE)
+_IS = re.compile(rf"\s(?P<number>is|are)\s+{ADVERB}", re.IGNORECASE)
 #: A noun and a verb that name a thing together: "the course starts on Monday".
 _DOES = re.compile(
     rf"^(?P<thing>.{{2,120}}?)\s+{ADVERB}(?P<verb>costs|weighs|measures|lasts|takes|starts|begins"
@@ -54,7 +54,8 @@ _COUNT = re.compile(
     r"(?P<value>\d[\d,.]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s+"
     r"(?P<counted>[a-z]+(?:\s[a-z]+)?)$"
 )
-_SENTENCES = re.compile(r"(?:[a-z0-9)\"']{2}|\b[A-Za-z]{3,})[.!?]+\s+[A-Z]")
+_ABBREVIATED = r"(?<!\b(?:Mr|Ms|Dr|St|Jr|Sr|Mt|Co|No))(?<!\b(?:Mrs|Inc|Ltd|Rev|Gen|Col))(?<!\bProf)"
+_SENTENCES = re.compile(rf"(?:[a-z0-9)\"']{{2}}|\b[A-Za-z]{{3,}}){_ABBREVIATED}[.!?]+\s+[A-Z]")
 _SPACE = re.compile(r"\s+")
 _FULL_FORMS = (
     (re.compile(r"\b([Ii])'m\b"), r"\1 am"),
@@ -112,13 +113,16 @@ def _readings(text: str, *, cased: bool) -> Iterator[Claim]:
     if (count := _COUNT.match(text)) is not None:
         yield from _of_count(count)
     if (became := _BECAME.match(text) or _MADE_IT.match(text)) is not None:
-        thing, value = read_thing(became["thing"]), read_value(became["value"], cased=cased)
-        if thing is not None and value is not None:
-            yield Claim(thing, value, change=True)
+        claim = _of_noun(became["thing"], became["value"], cased=cased)
+        if claim is not None:
+            yield replace(claim, change=True)
     if (does := _DOES.match(text)) is not None:
-        yield from _of_verb(does)
+        claim = _of_noun(does["thing"], does["value"], cased=cased)
+        if claim is not None and claim.value.kind in {"number", "time"}:
+            key = f"{claim.thing.key}|{','.join(map(str, terms(does['verb'])))}"
+            yield replace(claim, thing=replace(claim.thing, key=key))
     for verb in _IS.finditer(text):
-        yield from _of_noun(text[: verb.start()], text[verb.end() :], cased=cased)
+        yield from _of_being(text[: verb.start()], verb, text[verb.end() :], cased=cased)
 
 
 def _of_count(match: re.Match[str]) -> Iterator[Claim]:
@@ -130,22 +134,26 @@ def _of_count(match: re.Match[str]) -> Iterator[Claim]:
         yield Claim(Thing(key, head, frozenset(), unique=False), Value("number"))
 
 
-def _of_verb(match: re.Match[str]) -> Iterator[Claim]:
-    thing, value = read_thing(match["thing"]), read_value(match["value"], cased=True)
-    if thing is not None and value is not None and value.kind in {"number", "time"}:
-        key = f"{thing.key}|{','.join(map(str, terms(match['verb'])))}"
-        yield Claim(replace(thing, key=key), value)
-
-
-def _of_noun(phrase: str, said: str, *, cased: bool) -> Iterator[Claim]:
-    thing, value = read_thing(phrase), read_value(said, cased=cased)
-    if thing is None or value is None:
+def _of_being(phrase: str, verb: re.Match[str], said: str, *, cased: bool) -> Iterator[Claim]:
+    claim = _of_noun(phrase, said, cased=cased)
+    if claim is None:
         return
+    thing, value = claim.thing, claim.value
     if value.kind == "words" and not takes_any_words(thing.head, thing.words):
         return
-    if value.kind == "time" and not (thing.head | thing.words) & DATED:
-        thing = replace(thing, unique=False)
-    yield Claim(thing, value)
+    dated = value.kind != "time" or bool((thing.head | thing.words) & DATED)
+    one = verb["number"].casefold() == "is"
+    yield replace(claim, thing=replace(thing, unique=thing.unique and dated and one))
+
+
+def _of_noun(phrase: str, said: str, *, cased: bool) -> Claim | None:
+    value = read_value(said, cased=cased)
+    if value is not None and value.kind in {"number", "time"}:
+        # "2,000 dollars for the trip": what it is for belongs to the name.
+        said, also, purpose = said.partition(" for ")
+        phrase, value = f"{phrase}{also}{purpose}", read_value(said, cased=cased)
+    thing = read_thing(phrase)
+    return Claim(thing, value) if thing is not None and value is not None else None
 
 
 def explicit_claim(subject: str, attribute: str) -> Claim:

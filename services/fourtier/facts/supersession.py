@@ -5,13 +5,14 @@ slot a fact belongs to depends on that fact alone, and what is valid in a slot o
 alone, so that no order, batching or repetition of writes can end in another state.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
 from fourtier.facts.identity import owner_of, slot_id
 from fourtier.facts.records import OPEN, FactRecord
 from fourtier.facts.statement import Claim, explicit_claim, may_replace, read_claim
-from fourtier.facts.things import SPEAKER, same_name, shorter_name
+from fourtier.facts.things import SPEAKER, is_shorter_name, short_name
 from fourtier.schema.message import Scope
 
 
@@ -36,40 +37,63 @@ def settle(facts: Sequence[FactRecord]) -> list[FactRecord]:
     A fact is valid until the first statement after it that is about the same thing.
     """
     ordered = sorted(facts, key=lambda fact: (fact.stated_at, fact.id))
-    claims = [claim_of(fact) for fact in ordered]
+    slot = _Slot([claim_of(fact) for fact in ordered])
     settled: list[FactRecord] = []
     for place, fact in enumerate(ordered):
-        later = next(
-            (after for after in range(place + 1, len(ordered)) if _replaces(claims, after, place)),
-            None,
-        )
-        settled.append(_superseded(fact, ordered[later]) if later else _open(fact))
+        after = slot.replaced_at(place)
+        settled.append(_open(fact) if after is None else _superseded(fact, ordered[after]))
     return settled
 
 
-def _replaces(claims: Sequence[Claim | None], newer: int, older: int) -> bool:
-    new, old = claims[newer], claims[older]
-    if new is None or old is None or not may_replace(new, old):
-        return False
-    if new.attribute and old.attribute:
-        return new.attribute == old.attribute
-    if same_name(new.thing, old.thing):
-        return True
-    return new.change and shorter_name(new.thing, old.thing) and _is_clear(claims, newer)
+class _Slot:
+    """The claims of one slot in the order in which they were made."""
 
+    def __init__(self, claims: Sequence[Claim | None]) -> None:
+        self._claims = claims
+        self._by_name: defaultdict[frozenset[int], list[int]] = defaultdict(list)
+        for place, claim in enumerate(claims):
+            if claim is not None:
+                self._by_name[short_name(claim.thing)].append(place)
+        # Only these may mean something whose name they do not give in full.
+        self._changes = [
+            place for place, claim in enumerate(claims) if claim is not None and claim.change
+        ]
+        self._meant: dict[int, frozenset[int] | None] = {}
 
-def _is_clear(claims: Sequence[Claim | None], newer: int) -> bool:
-    """Whether a name that fits no earlier one exactly leaves but one thing that it can mean."""
-    new = claims[newer]
-    before = [
-        old.thing
-        for old in claims[:newer]
-        if old is not None and new is not None and may_replace(new, old)
-    ]
-    if new is None or any(same_name(new.thing, old) for old in before):
-        return False
-    meant = [old for old in before if shorter_name(new.thing, old)]
-    return all(same_name(meant[0], other) for other in meant)
+    def replaced_at(self, older: int) -> int | None:
+        """The place of the first claim that takes another's place."""
+        old = self._claims[older]
+        if old is None:
+            return None
+        after = {*self._by_name[short_name(old.thing)], *self._changes}
+        later = sorted(place for place in after if place > older)
+        return next((place for place in later if self._replaces(place, older)), None)
+
+    def _replaces(self, newer: int, older: int) -> bool:
+        new, old = self._claims[newer], self._claims[older]
+        if new is None or old is None or not may_replace(new, old):
+            return False
+        if new.attribute and old.attribute:
+            return new.attribute == old.attribute
+        return short_name(old.thing) == self._name_meant(newer, new)
+
+    def _name_meant(self, newer: int, new: Claim) -> frozenset[int] | None:
+        if newer not in self._meant:
+            self._meant[newer] = self._find_name(newer, new)
+        return self._meant[newer]
+
+    def _find_name(self, newer: int, new: Claim) -> frozenset[int]:
+        """Of the names before it, the one that it gives, or the only one that it can mean."""
+        own = short_name(new.thing)
+        before = [
+            old.thing
+            for old in self._claims[:newer]
+            if new.change and old is not None and may_replace(new, old)
+        ]
+        if any(short_name(old) == own for old in before):
+            return own
+        meant = {short_name(old) for old in before if is_shorter_name(new.thing, old)}
+        return meant.pop() if len(meant) == 1 else own
 
 
 def _open(fact: FactRecord) -> FactRecord:
@@ -77,5 +101,6 @@ def _open(fact: FactRecord) -> FactRecord:
 
 
 def _superseded(fact: FactRecord, by: FactRecord) -> FactRecord:
+    # Until the other was first heard of; if that was before this one, until it was said again.
     until = by.first_stated_at if by.first_stated_at > fact.stated_at else by.stated_at
     return replace(fact, valid_until=until, superseded_by=by.id)

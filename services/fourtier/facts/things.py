@@ -61,15 +61,12 @@ def thing_key(owner: str, head: frozenset[int]) -> str:
     return f"{owner}|{','.join(map(str, sorted(head)))}"
 
 
-def same_name(one: Thing, other: Thing) -> bool:
-    """Whether both names, their keys being equal, fit one thing: "Hawaii", "Hawaii trip"."""
-    if one.words == other.words:
-        return True
-    left, right = one.words - LIGHT, other.words - LIGHT
-    return bool(left) and left == right
+def short_name(thing: Thing) -> frozenset[int]:
+    """The name without words that say little; things of one key and short name are the same."""
+    return (thing.words - LIGHT) or thing.words
 
 
-def shorter_name(one: Thing, other: Thing) -> bool:
+def is_shorter_name(one: Thing, other: Thing) -> bool:
     """Whether one of the names is the other with something left out that tells nothing apart."""
     smaller, larger = sorted((one.words, other.words), key=len)
     return bool(smaller) and smaller < larger and not (larger - smaller) & CONTRAST
@@ -106,16 +103,16 @@ def read_subject(phrase: str) -> Subject | None:
     words = phrase.split()
     if len(words) == 1 and phrase.casefold() in {"i", "we"}:
         return Subject(SPEAKER, unique=True)
-    if not words or NOT_IN_A_NAME & set(words) or words[-1] == "I":
+    if not words or NOT_IN_A_NAME & set(words) or words[1:] == ["I"]:
         return None
     first = words[0].casefold()
-    if first in _MINE:
+    title = len(words) > 1 and is_name(phrase) and words[1][0].isupper()
+    if first in _MINE and not (title and words[0][0].isupper()):
         rest = words[1:]
         if not 0 < len(rest) <= _MOST_SUBJECT_WORDS:
             return None
         return Subject(f"{SPEAKER}'s {plain(' '.join(rest))}", _is_one(rest))
-    title = len(words) > 1 and words[1][0].isupper()
-    named = is_name(phrase) and (title or first not in NOBODY)
+    named = title or (is_name(phrase) and first not in NOBODY)
     if named or (first == "the" and is_name(words[-1])):
         return Subject(plain(phrase), unique=True)
     return None
@@ -186,9 +183,10 @@ def _described(words: list[str]) -> Thing:
 
 
 def _is_one(words: list[str]) -> bool:
+    """Whether one has but one of it: a boss, not a sister; the sister Anna, not a flight number."""
     stems = terms(" ".join(words))
-    named = any(word[:1].isupper() for word in words)
-    return named or bool(stems & WHICH) or not terms(words[-1]) & SEVERAL
+    named = any(word[:1].isupper() and not word.isupper() for word in words)
+    return named or bool(stems & WHICH) or not stems & SEVERAL
 
 
 def plain(phrase: str) -> str:

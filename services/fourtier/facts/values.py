@@ -21,7 +21,8 @@ _MONTH = (
 _TIME = re.compile(
     rf"^(?:the\s+)?(?:{_WEEKDAY}|{_MONTH}(?=\s|$)|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}"
     r"|\d{1,2}(?:st|nd|rd|th)|\d{1,2}:\d\d|\d{1,2}\s?(?:am|pm|a\.m|p\.m|o'clock)|noon|midnight"
-    r"|tomorrow|today|tonight|next\s+\w+|\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}"
+    rf"|tomorrow|today|tonight|next\s+(?:week|month|year|{_WEEKDAY}|{_MONTH})(?=\s|$)"
+    r"|\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}"
     r"|(?:\d+|a|one|two|three|four|five|six)\s+(?:day|week|month|year)s?\s+from\b)",
     re.IGNORECASE,
 )
@@ -72,10 +73,11 @@ def comparable(one: Value, other: Value) -> bool:
     return not one.unit or not other.unit or bool(one.unit & other.unit)
 
 
-def read_value(text: str, *, cased: bool) -> Value | None:
+def read_value(text: str, *, cased: bool, sorted_out: bool = False) -> Value | None:
     """Read a value; None when it is none of the kinds.
 
-    `cased` is False for a text without any capital, whose names have none either.
+    `cased` is False for a text without any capital, whose names have none either. `sorted_out`
+    says that the statement names the sort of the value: "the position of tight end" is no quality.
     """
     bare = _ROUGHLY.sub("", text.strip())
     if _TIME.match(bare):
@@ -84,7 +86,7 @@ def read_value(text: str, *, cased: bool) -> Value | None:
         return _number(bare, number)
     if bare != text.strip():
         return None  # "at home", "in the drawer"
-    return _text(bare, cased=cased)
+    return _text(bare, cased=cased, sorted_out=sorted_out)
 
 
 def _number(text: str, match: re.Match[str]) -> Value | None:
@@ -98,14 +100,14 @@ def _number(text: str, match: re.Match[str]) -> Value | None:
     return Value("number", terms(f"{first} {sign}") - _SCALE, whole=more is None)
 
 
-def _text(text: str, *, cased: bool) -> Value | None:
+def _text(text: str, *, cased: bool, sorted_out: bool) -> Value | None:
     if _TIME_INSIDE.search(text):
         return None
     length = name_length(text)
     rest = " ".join(text.split()[length:])
     if length and (not rest or MORE.match(f" {rest}")):
         return Value("name", whole=not rest)
-    if _QUALITY.match(text):
+    if not sorted_out and _QUALITY.match(text):
         return None
     more = MORE.search(text)
     words = _ARTICLE.sub("", text[: more.start()] if more else text).split()

@@ -57,7 +57,8 @@ RELATIVE = _words("that which who whom whose where when")
 PREPOSITIONS = _words("of for to in on at with from about by per during between towards under over")
 #: Small words inside names.
 CONNECTORS = _words(
-    "of the and de du des von van der den la le les di da del al el & for in on at to from a an"
+    "of the and de du des von van der den la le les di da del al el es ibn bin & for in on at to"
+    " from a an"
     " y e o 's"
 )
 #: Begin with a capital at the head of a sentence, and name nobody.
@@ -73,7 +74,7 @@ MORE = re.compile(
     r"|although|though|including|plus|with|without|as|after|before|or|since|until|that)\b)"
 )
 
-#: Nouns of which one may have several, so that "my sister" fits more than one.
+#: Nouns of which one may have several: "my sister" fits more than one, "my flight number" too.
 SEVERAL = _stems(
     "brother sister sibling son daughter child children kid baby twin cousin uncle aunt nephew"
     " niece grandson granddaughter grandchild friend buddy mate roommate flatmate housemate"
@@ -84,7 +85,7 @@ SEVERAL = _stems(
     " recipe dish meal post message note story poem joke question answer problem reason"
     " trip flight train bus meeting appointment class lesson course exam test interview call match"
     " race run walk hike workout session party concert festival event visit date lunch dinner"
-    " breakfast order package ticket booking reservation bill invoice purchase task project job"
+    " breakfast order package ticket booking reservation bill invoice purchase task project"
     " thing item part point piece example memory moment day night weekend hobby interest skill"
     " dream wish plan goal account card device computer room bag shirt dress shoe"
 )
@@ -94,7 +95,7 @@ WHICH = _stems("favourite favorite main primary current home work emergency midd
 PLAIN = _stems(
     "name surname nickname username handle email mail address password passcode passphrase code pin"
     " colour color language type kind sort genre brand model make nationality religion occupation"
-    " profession major subject gender status title destination currency key headquarters pronoun"
+    " profession major subject gender status title destination currency headquarters pronoun"
     " motto password species breed material flavour flavor style format size diet"
 )
 _FAVOURITE = _stems("favourite favorite preferred")
