@@ -1,0 +1,106 @@
+"""What is done to the flow, and putting it right again."""
+
+import asyncio
+import os
+import random
+import signal
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from tests.chaos.flow import ChaosFlow
+from tests.chaos.runs import Load, Run, recovery
+
+Deed = Callable[[ChaosFlow], Awaitable[None]]
+
+#: How far into what happens at the moment a fault may come, in seconds.
+_ANY_MOMENT = 0.15
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that happens while runs are under way.
+
+    Attributes:
+        strike: makes it happen.
+        heal: puts it right; returns when that is done.
+        times: how often, spread over the runs.
+        lasts: seconds from the one to the other.
+    """
+
+    name: str
+    strike: Deed
+    heal: Deed
+    times: int = 1
+    lasts: float = 0.0
+
+
+@dataclass
+class Endured:
+    """A fault that is over.
+
+    Attributes:
+        recoveries: seconds from each healing until the next run finished.
+    """
+
+    fault: str
+    runs: Sequence[Run]
+    took: float
+    recoveries: list[float] = field(default_factory=list)
+
+
+def killed(name: str, *, times: int = 1, lasts: float = 0.0) -> Fault:
+    """`kill -9` of a service or an engine, and its start."""
+
+    async def strike(flow: ChaosFlow) -> None:
+        await flow.servers[name].kill()
+
+    async def heal(flow: ChaosFlow) -> None:
+        await flow.servers[name].start()
+
+    return Fault(f"kill -9 {name}", strike, heal, times, lasts)
+
+
+def hung(name: str, *, lasts: float) -> Fault:
+    """A process that holds its connections and does nothing."""
+
+    async def strike(flow: ChaosFlow) -> None:
+        _signal(flow, name, signal.SIGSTOP)
+
+    async def heal(flow: ChaosFlow) -> None:
+        _signal(flow, name, signal.SIGCONT)
+
+    return Fault(f"{name} hangs", strike, heal, lasts=lasts)
+
+
+def _signal(flow: ChaosFlow, name: str, number: int) -> None:
+    process = flow.servers[name]._process
+    assert process is not None, f"{name} does not run"
+    os.killpg(process.pid, number)
+
+
+async def endure(flow: ChaosFlow, load: Load, fault: Fault, number: int, within: float) -> Endured:
+    """Ask runs, let the fault strike among them, and wait for the last of them.
+
+    What has not finished within so many seconds stays unfinished.
+    """
+    began = time.monotonic()
+    runs = load.more(fault.name, number)
+    recoveries: list[float] = []
+    with suppress(TimeoutError):
+        async with asyncio.timeout(within), asyncio.TaskGroup() as group:
+            group.create_task(load.ask(runs))
+            for time_ in range(fault.times):
+                # A fault that strikes when all is over shows nothing, so that never waits for it.
+                before = max(1, number * (time_ + 1) // (fault.times + 2))
+                await load.wait_finished(runs, before)
+                await asyncio.sleep(random.uniform(0, _ANY_MOMENT))  # noqa: S311 - no secret
+                await fault.strike(flow)
+                await asyncio.sleep(fault.lasts)
+                restarted = time.monotonic()
+                await fault.heal(flow)
+                await load.wait_next(runs, restarted)
+                if (seconds := recovery(runs, restarted)) is not None:
+                    recoveries.append(seconds)
+    return Endured(fault.name, runs, time.monotonic() - began, recoveries)

@@ -1,0 +1,178 @@
+"""A flow of which every service is a process of its own, on engines that can be killed too."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+import yaml
+from pulsar_lite.binary_finder import find_pulsar_lite_binary
+
+from fourtier.runtime.bus.contract import BusError
+from fourtier.runtime.bus.greeting import greet
+from tests.chaos.relay import relay
+from tests.chaos.script import Script
+from tests.chaos.tools import LEDGER, offer_tools
+from tests.cluster.engines import running_engines
+from tests.cluster.pulsar_admin import create_namespace
+from tests.cluster.server import Server
+from tests.support.model import ScriptedModel, scripted_model
+from tests.support.process import FOURTIER, free_port
+
+TENANT, NAMESPACE = "fourtier", "chaos"
+#: In the order in which they are started.
+SERVICES: Mapping[str, Mapping[str, object]] = {
+    "embeddings": {},
+    "completion": {},
+    "facts": {},
+    "episodes": {},
+    "conversations": {},
+    "working-memory": {},
+    "extraction": {"method": "statements"},
+    "promotion": {"method": "statements"},
+    "agent": {},
+}
+_REPOSITORY = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class ChaosFlow:
+    """The running processes.
+
+    Attributes:
+        servers: services and engines by their names.
+        ledger: what the tools have noted.
+        script: the model's.
+    """
+
+    bus_url: str
+    servers: Mapping[str, Server]
+    ledger: Path
+    script: Script
+    model: ScriptedModel
+
+
+@asynccontextmanager
+async def chaos_flow(
+    place: Path, *, cluster: bool = False, limits: Mapping[str, int] | None = None
+) -> AsyncGenerator[ChaosFlow]:
+    """Start everything below `place`; it all ends with this context, or with this process.
+
+    Args:
+        place: an empty directory.
+        cluster: on Pulsar and Neo4j instead of the embedded engines.
+        limits: service to the most bytes that a file of its may have.
+    """
+    script = Script()
+    async with AsyncExitStack() as stack:
+        model = await stack.enter_async_context(scripted_model(script=script))
+        engines = _cluster(place) if cluster else _embedded(place)
+        bus_url, environment, servers = await stack.enter_async_context(engines)
+        ledger = place / "ledger.txt"
+        environment |= {
+            "FOURTIER_BUS_URL": bus_url,
+            "OPENAI_BASE_URL": model.url,
+            "OPENAI_API_KEY": "sk-scripted",
+            "OPENAI_MODEL": "scripted",
+            "PYTHONPATH": os.pathsep.join([str(offer_tools(place)), str(_REPOSITORY)]),
+            LEDGER: str(ledger),
+        }
+        file = place / "flow.yaml"
+        described = {
+            "name": "chaos",
+            "tenant": TENANT,
+            "namespace": NAMESPACE,
+            "services": dict(SERVICES),
+        }
+        file.write_text(yaml.safe_dump(described), "utf-8")
+        for name in SERVICES:
+            limit = (limits or {}).get(name)
+            servers[name] = _service(name, file, place, environment, limit)
+        stack.push_async_callback(_stop, [servers[name] for name in reversed(SERVICES)])
+        await asyncio.gather(*(servers[name].start() for name in SERVICES))
+        yield ChaosFlow(bus_url, servers, ledger, script, model)
+
+
+def _service(
+    name: str, file: Path, place: Path, environment: Mapping[str, str], limit: int | None
+) -> Server:
+    health_port = free_port()
+    own = {
+        "FOURTIER_DATA": str(place / name),
+        "FOURTIER_HEALTH_PORT": str(health_port),
+    }
+    set_here = [f"{variable}={value}" for variable, value in {**environment, **own}.items()]
+    limited = [sys.executable, str(_REPOSITORY / "tests/chaos/limited.py"), str(limit)]
+    command = [
+        "env",
+        *set_here,
+        *(limited if limit is not None else []),
+        FOURTIER,
+        "serve",
+        str(file),
+        name,
+    ]
+    return Server(name, command, place / f"{name}.log", lambda: _is_ready(health_port))
+
+
+async def _stop(servers: list[Server]) -> None:
+    await asyncio.gather(*(server.stop() for server in servers))
+
+
+async def _is_ready(health_port: int) -> bool:
+    url = f"http://127.0.0.1:{health_port}/ready"
+    try:
+        async with aiohttp.ClientSession() as session, session.get(url) as answer:
+            return answer.status == 200
+    except aiohttp.ClientError:
+        return False
+
+
+@asynccontextmanager
+async def _embedded(
+    place: Path,
+) -> AsyncGenerator[tuple[str, dict[str, str], dict[str, Server]]]:
+    """A `pulsar-lite` that outlives the services; their stores are in the services' processes."""
+    directory = place / "bus"
+    directory.mkdir(parents=True)
+    configuration = directory / "broker.toml"
+    configuration.write_text("default_partitions = 0\n\n[metrics]\nenabled = false\n")
+    port, relayed = free_port(), free_port()
+    url = f"pulsar://127.0.0.1:{port}"
+    command = [
+        str(find_pulsar_lite_binary()),
+        *("--config", str(configuration)),
+        *("--addr", f"127.0.0.1:{port}"),
+        *("--db-path", str(directory / "messages")),
+        *("--log-level", "error"),
+    ]
+    broker = Server("pulsar-lite", command, place / "broker.log", lambda: _greets(url))
+    await broker.start()
+    try:
+        async with relay(relayed, to=port):
+            yield f"pulsar://127.0.0.1:{relayed}", {}, {"pulsar-lite": broker}
+    finally:
+        await broker.stop()
+
+
+async def _greets(url: str) -> bool:
+    try:
+        await greet(url)
+    except BusError:
+        return False
+    return True
+
+
+@asynccontextmanager
+async def _cluster(
+    place: Path,
+) -> AsyncGenerator[tuple[str, dict[str, str], dict[str, Server]]]:
+    async with running_engines(place / "engines") as running:
+        await create_namespace(running.pulsar_admin_url, TENANT, NAMESPACE)
+        environment = {"FOURTIER_GRAPH_URL": running.neo4j_url}
+        servers = {"pulsar": running.pulsar, "neo4j": running.neo4j}
+        yield running.pulsar_url, environment, servers
