@@ -40,9 +40,17 @@ class FactGraph:
         if forget is not None:
             gone = {"id": forget.fact.id, "of": forget.scope.key}
             statements.append(Statement(self._queries["forget"], gone))
-        rows = [{"scope": each.scope.key, **each.fact.to_row()} for each in facts]
-        if rows:
-            statements.append(Statement(self._queries["store"], {"facts": rows}))
+        rows: dict[str, Row] = {
+            each.fact.id: {"scope": each.scope.key, **each.fact.to_row()} for each in facts
+        }
+        found = await self._graph.read(None, self._queries["known"], ids=list(rows))
+        known = {row["id"] for row in found}
+        for name, together in (
+            ("create", [row for key, row in rows.items() if key not in known]),
+            ("set", [row for key, row in rows.items() if key in known]),
+        ):
+            if together:
+                statements.append(Statement(self._queries[name], {"facts": together}))
         if statements:
             await self._graph.write(None, *statements)
 

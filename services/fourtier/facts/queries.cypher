@@ -1,6 +1,24 @@
-// store: Write facts of any scopes, each over what was there under its id.
+// LadybugDB reads whole columns for a condition on anything but an id, and a whole table for a MERGE.
+// So a search finds ids first and then reads what it found, and what is known is set, the rest created.
+
+// known: Tell which of some facts are there.
+UNWIND $ids AS wanted
+MATCH (f:Fact {id: wanted})
+RETURN f.id AS id
+
+// create: Write facts of any scopes that are new.
 UNWIND $facts AS row
-MERGE (f:Fact {id: row.id})
+CREATE (f:Fact {id: row.id})
+SET f.scope = row.scope, f.content = row.content, f.source = row.source, f.kind = row.kind,
+    f.speaker = row.speaker, f.invocation_id = row.invocation_id, f.quote = row.quote,
+    f.subject = row.subject, f.attribute = row.attribute, f.slot = row.slot,
+    f.first_stated_at = row.first_stated_at, f.stated_at = row.stated_at,
+    f.valid_until = row.valid_until, f.superseded_by = row.superseded_by,
+    f.metadata = row.metadata
+
+// set: Write facts of any scopes over what was there.
+UNWIND $facts AS row
+MATCH (f:Fact {id: row.id})
 SET f.scope = row.scope, f.content = row.content, f.source = row.source, f.kind = row.kind,
     f.speaker = row.speaker, f.invocation_id = row.invocation_id, f.quote = row.quote,
     f.subject = row.subject, f.attribute = row.attribute, f.slot = row.slot,
@@ -21,33 +39,41 @@ RETURN f.id AS id, f.content AS content, f.source AS source, f.kind AS kind,
 // by_slots: Read all facts of some slots.
 MATCH (f:Fact)
 WHERE f.slot IN $slots AND f.scope IN $scopes
-RETURN f.id AS id, f.content AS content, f.source AS source, f.kind AS kind,
-    f.speaker AS speaker, f.invocation_id AS invocation_id, f.quote AS quote,
-    f.subject AS subject, f.attribute AS attribute, f.slot AS slot,
-    f.first_stated_at AS first_stated_at, f.stated_at AS stated_at,
-    f.valid_until AS valid_until, f.superseded_by AS superseded_by, f.metadata AS metadata
+WITH f.id AS wanted
+MATCH (g:Fact {id: wanted})
+RETURN g.id AS id, g.content AS content, g.source AS source, g.kind AS kind,
+    g.speaker AS speaker, g.invocation_id AS invocation_id, g.quote AS quote,
+    g.subject AS subject, g.attribute AS attribute, g.slot AS slot,
+    g.first_stated_at AS first_stated_at, g.stated_at AS stated_at,
+    g.valid_until AS valid_until, g.superseded_by AS superseded_by, g.metadata AS metadata
 
 // page: Read facts of a scope, the last stated first; superseded ones too where they are asked for.
 MATCH (f:Fact)
 WHERE f.scope = $scope AND (f.valid_until = '' OR $superseded)
-RETURN f.id AS id, f.content AS content, f.source AS source, f.kind AS kind,
-    f.speaker AS speaker, f.invocation_id AS invocation_id, f.quote AS quote,
-    f.subject AS subject, f.attribute AS attribute, f.slot AS slot,
-    f.first_stated_at AS first_stated_at, f.stated_at AS stated_at,
-    f.valid_until AS valid_until, f.superseded_by AS superseded_by, f.metadata AS metadata
-ORDER BY stated_at DESC, id
+WITH f.id AS wanted, f.stated_at AS at
+ORDER BY at DESC, wanted
 SKIP $offset LIMIT $limit
+MATCH (g:Fact {id: wanted})
+RETURN g.id AS id, g.content AS content, g.source AS source, g.kind AS kind,
+    g.speaker AS speaker, g.invocation_id AS invocation_id, g.quote AS quote,
+    g.subject AS subject, g.attribute AS attribute, g.slot AS slot,
+    g.first_stated_at AS first_stated_at, g.stated_at AS stated_at,
+    g.valid_until AS valid_until, g.superseded_by AS superseded_by, g.metadata AS metadata
+ORDER BY stated_at DESC, id
 
 // everything: Read facts of all scopes in the order of their ids, beginning behind one.
 MATCH (f:Fact)
 WHERE f.id > $after
-RETURN f.scope AS scope, f.id AS id, f.content AS content, f.source AS source, f.kind AS kind,
-    f.speaker AS speaker, f.invocation_id AS invocation_id, f.quote AS quote,
-    f.subject AS subject, f.attribute AS attribute, f.slot AS slot,
-    f.first_stated_at AS first_stated_at, f.stated_at AS stated_at,
-    f.valid_until AS valid_until, f.superseded_by AS superseded_by, f.metadata AS metadata
-ORDER BY id
+WITH f.id AS wanted
+ORDER BY wanted
 LIMIT $limit
+MATCH (g:Fact {id: wanted})
+RETURN g.scope AS scope, g.id AS id, g.content AS content, g.source AS source, g.kind AS kind,
+    g.speaker AS speaker, g.invocation_id AS invocation_id, g.quote AS quote,
+    g.subject AS subject, g.attribute AS attribute, g.slot AS slot,
+    g.first_stated_at AS first_stated_at, g.stated_at AS stated_at,
+    g.valid_until AS valid_until, g.superseded_by AS superseded_by, g.metadata AS metadata
+ORDER BY id
 
 // count: Count the facts of a scope.
 MATCH (f:Fact)

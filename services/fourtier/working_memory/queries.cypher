@@ -7,9 +7,9 @@ MATCH (r:Run {id: wanted})
 RETURN r.id AS id, r.condensed AS condensed, r.condensed_through AS condensed_through,
     r.ended AS ended, r.answer AS answer, r.discarded AS discarded
 
-// items: Read the items of some runs.
-UNWIND $ids AS wanted
-MATCH (r:Run {id: wanted})-[:TOOK]->(i:RunItem)
+// items: Read the items of some runs. (Behind an UNWIND LadybugDB would read all items there are.)
+MATCH (r:Run)-[:TOOK]->(i:RunItem)
+WHERE r.id IN $ids
 RETURN r.id AS run, i.item_id AS item_id, i.step AS step, i.type AS type, i.content AS content,
     i.written_at AS written_at, i.metadata AS metadata
 
