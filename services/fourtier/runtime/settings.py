@@ -15,6 +15,7 @@ from pydantic_settings import (
     PydanticBaseSettingsSource,
     SecretsSettingsSource,
     SettingsConfigDict,
+    SettingsError,
 )
 
 from fourtier.runtime.errors import StartupError
@@ -114,8 +115,8 @@ def read_settings() -> Settings:
             for item in error.errors(include_url=False, include_input=False)
         )
         raise StartupError(f"the environment cannot be used: {wrong}") from error
-    except (OSError, UnicodeDecodeError, UserWarning) as error:
-        raise StartupError(f"a secret in {mounted} cannot be read: {error}") from None
+    except SettingsError as error:
+        raise StartupError(f"in {mounted}: {error}: {error.__cause__}") from error
 
 
 def _variable(name: str) -> str:

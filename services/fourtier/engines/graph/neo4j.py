@@ -9,11 +9,14 @@ from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, Trus
 from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError
 
 from fourtier.engines.graph.binding import bound
-from fourtier.engines.graph.neo4j_schema import indexes
+from fourtier.engines.graph.neo4j_schema import Index, indexes
 from fourtier.engines.graph.protocol import GraphSchema, Parameter, Statement, Value
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.redaction import one_line
 from fourtier.schema.message import Scope
+
+#: What a server may answer to two who create the same where it does not exist.
+_IS_THERE = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
 
 
 class Neo4jGraphStore:
@@ -117,6 +120,15 @@ def _driver(url: str, auth: tuple[str, str] | None, trusted: Path | None) -> Asy
     )
 
 
+async def create_index(store: Neo4jGraphStore, index: Index) -> None:
+    """Create a key or an index; one that is there stays, also if it came this very moment."""
+    try:
+        await store.write(None, Statement(index.statement))
+    except Neo4jError as error:
+        if error.code != _IS_THERE:
+            raise
+
+
 @asynccontextmanager
 async def open_neo4j(
     url: str,
@@ -137,5 +149,5 @@ async def open_neo4j(
     async with connecting as store:
         with told_plainly(url, password):
             for index in indexes(schema):
-                await store.write(None, Statement(index.statement))
+                await create_index(store, index)
         yield store

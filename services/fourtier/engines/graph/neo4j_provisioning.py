@@ -3,9 +3,14 @@
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 
-from fourtier.engines.graph.neo4j import Neo4jGraphStore, connect_neo4j, told_plainly
+from fourtier.engines.graph.neo4j import (
+    Neo4jGraphStore,
+    connect_neo4j,
+    create_index,
+    told_plainly,
+)
 from fourtier.engines.graph.neo4j_schema import Index, indexes
-from fourtier.engines.graph.protocol import GraphSchema, Statement
+from fourtier.engines.graph.protocol import GraphSchema
 from fourtier.engines.places import EnginePlace
 from fourtier.runtime.provisioning.steps import State, Step
 
@@ -45,7 +50,7 @@ class GraphProvisioner:
 
         async def create() -> None:
             with self._told_plainly():
-                await self._store.write(None, Statement(index.statement))
+                await create_index(self._store, index)
 
         return Step("graph", what, State.MISSING, act=create)
 

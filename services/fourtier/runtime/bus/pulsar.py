@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
+import weakref
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pulsar
@@ -35,7 +36,7 @@ _LITE = "pulsar-lite"
 class PulsarSecurity:
     """How to get into a protected cluster; nothing of it is ever logged."""
 
-    token: str | None = None
+    token: str | None = field(default=None, repr=False)
     trust_certificates: str | None = None
 
 
@@ -202,7 +203,7 @@ class PulsarBus:
                 await self._producers.close()
         except TimeoutError:
             log.warning("The bus did not let go of its producers in time.")
-        await _closed(self._client, "the connection to the bus")
+        await _let_go(self._client)
 
 
 @asynccontextmanager
@@ -214,6 +215,34 @@ async def _running(work: Coroutine[Any, Any, None], name: str) -> AsyncGenerator
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+
+
+class _Closed:
+    """Called by the client library when it has closed, in a thread of its own."""
+
+    def __call__(self, result: pulsar.Result) -> None:
+        """Nothing is left to be done; a connection that is gone already is closed too."""
+
+
+async def _let_go(client: Any) -> None:
+    """Close a client and wait until its last thread is done with the interpreter.
+
+    The library tells that it has closed before it has let go of the one who is told. If the program
+    ends in between, that thread is stopped in the middle of C++ code, which aborts the process.
+    """
+    loop = asyncio.get_running_loop()
+    gone = asyncio.Event()
+    told = _Closed()
+    finalizer = weakref.finalize(told, loop.call_soon_threadsafe, gone.set)
+    finalizer.atexit = False
+    client._client.close_async(told)  # noqa: SLF001 - its own `close` holds on to the callback
+    del told
+    try:
+        async with asyncio.timeout(_CLOSES_WITHIN):
+            await gone.wait()
+    except TimeoutError:
+        finalizer.detach()
+        log.warning("Closing the connection to the bus was not confirmed in time.")
 
 
 async def _closed(closable: Any, name: str) -> None:

@@ -24,6 +24,15 @@ Body = Mapping[str, object] | int | None
 _WITHIN = 15.0
 #: A broker sends us on to the one that owns the namespace, which may just have moved.
 _MOST_REDIRECTS = 5
+#: What a broker answers while another init does the same, or a namespace moves between brokers.
+_PASSES = {
+    HTTPStatus.CONFLICT,
+    HTTPStatus.PRECONDITION_FAILED,
+    HTTPStatus.INTERNAL_SERVER_ERROR,
+    HTTPStatus.BAD_GATEWAY,
+    HTTPStatus.SERVICE_UNAVAILABLE,
+}
+_PAUSES = 0.1, 0.3, 0.9
 _REDIRECTS = {HTTPStatus.TEMPORARY_REDIRECT, HTTPStatus.PERMANENT_REDIRECT}
 
 
@@ -87,7 +96,7 @@ class PulsarAdmin:
         url = URL(f"{base}/{names}", encoded=True).with_query(query)
         try:
             async with asyncio.timeout(_WITHIN):
-                status, content = await self._follow(method, url, body)
+                status, content = await self._insist(method, url, body, fine)
         except TimeoutError:
             raise self._unreachable(f"no answer within {_WITHIN:g} seconds") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -95,6 +104,16 @@ class PulsarAdmin:
         if status < HTTPStatus.MULTIPLE_CHOICES or status in fine:
             return status, content
         raise self._refused(status, content, f"{method} {'/'.join(path)}")
+
+    async def _insist(
+        self, method: str, url: URL, body: Body, fine: Collection[HTTPStatus]
+    ) -> tuple[HTTPStatus, bytes]:
+        for pause in _PAUSES:
+            status, content = await self._follow(method, url, body)
+            if status in fine or status not in _PASSES:
+                return status, content
+            await asyncio.sleep(pause)
+        return await self._follow(method, url, body)
 
     async def _follow(self, method: str, url: URL, body: Body) -> tuple[HTTPStatus, bytes]:
         """Ask where we are sent. The HTTP client would leave the token behind."""

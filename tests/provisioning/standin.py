@@ -1,0 +1,60 @@
+"""An HTTP server in place of Pulsar's admin API or of Qdrant, for what a real one seldom does."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@dataclass
+class StandIn:
+    """Where it is, and what it was asked."""
+
+    url: str = ""
+    asked: list[tuple[str, str]] = field(default_factory=list)
+    bodies: list[Any] = field(default_factory=list)
+    tokens: list[str | None] = field(default_factory=list)
+
+
+@asynccontextmanager
+async def standing_in(answer: Answer) -> AsyncGenerator[StandIn]:
+    """Answer every request with what `answer` makes of it."""
+    stand_in = StandIn()
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        stand_in.asked.append((request.method, request.path))
+        stand_in.tokens.append(request.headers.get("Authorization"))
+        stand_in.bodies.append(await request.json() if request.can_read_body else None)
+        return await answer(request)
+
+    application = web.Application()
+    application.router.add_route("*", "/{path:.*}", handle)
+    runner = web.AppRunner(application, shutdown_timeout=0.1, access_log=None)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        host, port = runner.addresses[0][:2]
+        stand_in.url = f"http://{host}:{port}"
+        yield stand_in
+    finally:
+        await runner.cleanup()
+
+
+def failing(status: int, reason: str) -> Answer:
+    """Answers as Pulsar does when it does not do something."""
+
+    async def answer(_request: web.Request) -> web.StreamResponse:
+        return web.json_response({"reason": reason}, status=status)
+
+    return answer
+
+
+async def in_thread(call: Callable[[], Any]) -> Any:
+    """Run what has an event loop of its own, such as a command, while a stand-in answers here."""
+    return await asyncio.to_thread(call)
