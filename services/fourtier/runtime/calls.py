@@ -1,6 +1,7 @@
 """The caller's side: publish messages, ask services and await their answers."""
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Generator
 from contextlib import asynccontextmanager, contextmanager
@@ -11,8 +12,11 @@ from pydantic import ValidationError
 from fourtier.runtime import envelope, telemetry
 from fourtier.runtime.bus.contract import Address, Bus, BusError, Delivery, Mode, Subscription
 from fourtier.runtime.errors import CallFailedError, NoAnswerError, RefusedError
+from fourtier.runtime.signs import Silence
 from fourtier.schema.message import Answer, Message
 from fourtier.schema.topics import Call, Topic
+
+log = logging.getLogger(__name__)
 
 M = TypeVar("M", bound=Message)
 Q = TypeVar("Q", bound=Message)
@@ -36,8 +40,9 @@ class Caller:
     Open it with `open_caller`. One caller serves any number of calls at a time.
     """
 
-    def __init__(self, bus: Bus) -> None:
+    def __init__(self, bus: Bus, silence: Silence = Silence()) -> None:
         self._bus = bus
+        self._silence = silence
         self._inbox = Address(f"inbox.{envelope.new_id()}", persistent=False)
         self._asked: dict[str, _Asked] = {}
         self._deaf: BusError | None = None
@@ -76,10 +81,13 @@ class Caller:
         Raises: as `call`.
         """
         with self._asking(call, question, message_id) as asked:
-            delivery = await self._first(call, question, asked)
+            asked.properties[envelope.SIGNS] = "true"
+            with telemetry.calling(call.topic.name):
+                await self._ask(call, question, asked)
+                delivery = await self._piece(call, question, asked, begun=False)
             yield _read(call, delivery)
             while delivery.properties.get(envelope.LAST) != "true":
-                delivery = await _next(call, asked, call.deadline)
+                delivery = await self._piece(call, question, asked, begun=True)
                 yield _read(call, delivery)
 
     @contextmanager
@@ -109,19 +117,54 @@ class Caller:
         """Send the question, within the call's deadline too, and await the first answer."""
         until = asyncio.get_running_loop().time() + call.deadline
         with telemetry.calling(call.topic.name):
-            try:
-                async with asyncio.timeout_at(until):
-                    await self._send(call.topic, question, asked.properties)
-            except TimeoutError:
-                raise NoAnswerError(call.topic.name, call.deadline) from None
+            await self._ask(call, question, asked)
             left = until - asyncio.get_running_loop().time()
-            if not call.topic.persistent and call.last is None:
+            if not call.topic.persistent:
                 try:
                     return await _next(call, asked, left * _ASK_AGAIN_AFTER)
                 except NoAnswerError:
                     await self._send(call.topic, question, asked.properties)
                     left *= 1 - _ASK_AGAIN_AFTER
             return await _next(call, asked, left)
+
+    async def _piece(
+        self, call: Call[Q, A], question: Q, asked: _Asked, *, begun: bool
+    ) -> Delivery:
+        """The next piece of a stream. After a silence without signs the question is asked again.
+
+        Where nothing is kept, a stream that has begun was cut off then: asked again, it would begin
+        anew. What is kept is handled again by itself, and a repeated question finds its answer.
+        """
+        until = asyncio.get_running_loop().time() + call.deadline
+        silence = self._silence.first
+        while (left := until - asyncio.get_running_loop().time()) > 0:
+            try:
+                delivery = await _next(call, asked, min(silence, left))
+            except NoAnswerError:
+                if begun and not call.topic.persistent:
+                    raise NoAnswerError(call.topic.name, silence) from None
+                await self._ask_again(call, question, asked)
+                silence = min(2 * silence, self._silence.longest)
+            else:
+                if envelope.ALIVE not in delivery.properties:
+                    return delivery
+                silence = self._silence.first
+        raise NoAnswerError(call.topic.name, call.deadline)
+
+    async def _ask(self, call: Call[Q, A], question: Q, asked: _Asked) -> None:
+        try:
+            async with asyncio.timeout(call.deadline):
+                await self._send(call.topic, question, asked.properties)
+        except TimeoutError:
+            raise NoAnswerError(call.topic.name, call.deadline) from None
+
+    async def _ask_again(self, call: Call[Q, A], question: Q, asked: _Asked) -> None:
+        """Repeat a question; that it cannot be sent now does not end the wait for its answer."""
+        log.info("Nothing is heard on %s: asked again.", call.topic.name)
+        try:
+            await self._ask(call, question, asked)
+        except (BusError, NoAnswerError) as error:
+            log.warning("A question could not be asked again: %s", error)
 
     async def _send(self, topic: Topic[Any], message: Message, properties: dict[str, str]) -> None:
         telemetry.inject(properties)
@@ -192,9 +235,9 @@ def _read(call: Call[Q, A], delivery: Delivery) -> A:
 
 
 @asynccontextmanager
-async def open_caller(bus: Bus) -> AsyncGenerator[Caller]:
+async def open_caller(bus: Bus, silence: Silence = Silence()) -> AsyncGenerator[Caller]:
     """Open a caller with its inbox; closing it leaves no task and no subscription behind."""
-    caller = Caller(bus)
+    caller = Caller(bus, silence)
     async with bus.subscribe(caller.inbox, "caller", Mode.EXCLUSIVE) as inbox:
         listening = asyncio.create_task(caller.listen(inbox), name="inbox")
         try:

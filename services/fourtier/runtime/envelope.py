@@ -18,6 +18,8 @@ DEADLINE = "deadline"
 LAST = "last"
 #: On an answer that is an error: its type.
 ERROR = "error"
+#: `true` on a question whose caller wants signs while it is in hand, and on such a sign.
+SIGNS, ALIVE = "signs", "alive"
 USER = "user"
 COLLECTION = "collection"
 
@@ -34,6 +36,7 @@ class Envelope:
     id: str
     reply_to: str | None
     deadline: float | None
+    signs: bool = False
 
     @classmethod
     def of(cls, properties: Mapping[str, str], broker_id: str) -> "Envelope":
@@ -42,6 +45,7 @@ class Envelope:
             id=properties.get(ID) or broker_id,
             reply_to=properties.get(REPLY_TO) or None,
             deadline=_seconds(properties.get(DEADLINE, "")),
+            signs=properties.get(SIGNS) == "true",
         )
 
     @property

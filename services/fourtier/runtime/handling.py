@@ -18,6 +18,7 @@ from fourtier.runtime.errors import MalformedError, RefusedError
 from fourtier.runtime.lanes import Lanes
 from fourtier.runtime.results import Results, ends_within
 from fourtier.runtime.routes import Route
+from fourtier.runtime.signs import Signs
 from fourtier.schema.message import Message
 
 log = logging.getLogger(__name__)
@@ -37,22 +38,33 @@ class Handling:
 
     Args:
         lanes: keeps the order of each key.
+        signs: tells callers that their questions are in hand.
         stopping: once it is set nothing is begun any more, and nothing tried again.
     """
 
     def __init__(
-        self, bus: Bus, service: str, route: Route, lanes: Lanes, stopping: asyncio.Event
+        self,
+        bus: Bus,
+        service: str,
+        route: Route,
+        *,
+        lanes: Lanes,
+        signs: Signs,
+        stopping: asyncio.Event,
     ) -> None:
         self._service = service
         self._route = route
         self._lanes = lanes
+        self._signs = signs
         self._stopping = stopping
         self._results = Results(bus, service, route.topic, stopping)
 
     async def one(self, delivery: Delivery) -> None:
         """Hand a message to the handler, in its turn. Returns when there is room for the next."""
         self._count_taken([delivery])
-        await self._lanes.put(delivery.key, partial(self._handle, delivery))
+        around = Envelope.of(delivery.properties, delivery.id)
+        if self._signs.begin(around) or self._route.topic.persistent:
+            await self._lanes.put(delivery.key, partial(self._handle_with_signs, delivery, around))
 
     async def together(self, deliveries: Sequence[Delivery]) -> None:
         """Hand a batch to the handler; if that fails, its messages one by one.
@@ -119,6 +131,12 @@ class Handling:
         for delivery in deliveries:
             await self._results.acknowledge(delivery)
         return None
+
+    async def _handle_with_signs(self, delivery: Delivery, around: Envelope) -> None:
+        try:
+            await self._handle(delivery)
+        finally:
+            self._signs.end(around)
 
     async def _handle(self, delivery: Delivery) -> None:
         if self._is_left():
@@ -189,6 +207,8 @@ class Handling:
             async for result in results:
                 last = self._route.last is None or self._route.last(result)
                 await self._results.reply(incoming.envelope, result, last=last)
+                if last:
+                    self._signs.end(incoming.envelope)
         finally:
             if isinstance(results, AsyncGenerator):
                 await results.aclose()

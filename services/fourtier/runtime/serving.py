@@ -7,6 +7,7 @@ from fourtier.runtime.bus.contract import Address, Bus, Delivery, Mode, Subscrip
 from fourtier.runtime.handling import Handling
 from fourtier.runtime.lanes import Lanes
 from fourtier.runtime.routes import Route
+from fourtier.runtime.signs import signs_on
 
 __all__ = ["DEAD_LETTERS", "Server", "dead_letter_address"]
 
@@ -50,10 +51,12 @@ class Server:
     async def _hand_on(
         self, route: Route, subscription: Subscription, stopping: "asyncio.Task[bool]"
     ) -> None:
-        async with asyncio.TaskGroup() as group:
+        async with signs_on(self._bus) as signs, asyncio.TaskGroup() as group:
             # A handler of batches never runs twice at once.
             lanes = Lanes(group, route.side_by_side if route.together is None else 1)
-            handling = Handling(self._bus, self._service, route, lanes, self._stopping)
+            handling = Handling(
+                self._bus, self._service, route, lanes=lanes, signs=signs, stopping=self._stopping
+            )
             while (first := await _next(subscription, stopping)) is not None:
                 if route.together is None:
                     await handling.one(first)
