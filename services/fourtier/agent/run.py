@@ -78,7 +78,8 @@ class Run:
                 yield reply
         async for reply in self._loop(self._context):
             yield reply
-        await self._trace.discard()
+        if self._trace.answer is not None:  # a failed run may come again, and must not begin anew
+            await self._trace.discard()
 
     async def _load(self) -> None:
         """See whether an earlier delivery of the request has begun, or even ended, the run."""

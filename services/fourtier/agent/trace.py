@@ -105,17 +105,17 @@ class RunTrace:
         await self._append([*thoughts, self._item(step, "answer", answer, {})])
 
     async def discard(self) -> None:
-        """Drop the steps; the run is over and told."""
+        """Drop the steps; the run is over and told, and nobody waits for this."""
         if self.unkept:
             return
         try:
-            await self.caller.call(
-                DISCARD_WORKING_MEMORY,
+            await self.caller.publish(
+                DISCARD_WORKING_MEMORY.topic,
                 DiscardWorkingMemoryRequest(
                     run_id=self.run_id, user=self.scope.user, collection=self.scope.collection
                 ),
             )
-        except (FourtierError, BusError) as error:
+        except BusError as error:
             log.warning("The trace of %s stays until it expires: %s", self.run_id, error)
 
     def steps(self) -> tuple[AgentStep, ...]:
