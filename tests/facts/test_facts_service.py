@@ -1,13 +1,14 @@
 """The facts service end to end: bus, embeddings, graph and vectors, all real."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from tests.support.flow import running_flow
 
 from fourtier.runtime.calls import Caller
+from fourtier.runtime.errors import CallFailedError
 from fourtier.schema.facts import (
     FORGET_FACT,
     FORGET_FACTS,
@@ -24,6 +25,8 @@ from fourtier.schema.facts import (
     StoreFactRequest,
     StoreFactResponse,
 )
+from fourtier.schema.message import Vector
+from tests.support.flow import running_flow
 
 SERVICES = {"embeddings": {}, "facts": {}}
 
@@ -136,3 +139,62 @@ async def test_facts_survive_a_restart(tmp_path: Path) -> None:
     async with running_flow(tmp_path, SERVICES, bus="embedded") as flow:
         found = await search(flow.caller, "Where do I live?")
     assert [fact.id for fact in found] == [stored.fact_id]
+
+
+async def test_a_question_finds_what_was_said_by_somebody_on_a_day(caller: Caller) -> None:
+    for speaker, day in (("Caroline", 8), ("Melanie", 8), ("Caroline", 21), ("Melanie", 21)):
+        await caller.call(
+            STORE_FACT,
+            StoreFactRequest(
+                user="ann",
+                content=f"I went to see a friend and we had soup number {day}",
+                speaker=speaker,
+                timestamp=datetime(2026, 5, day, tzinfo=UTC),
+            ),
+        )
+
+    first, *_ = await search(caller, "Whom did Melanie visit on 21 May 2026?")
+
+    assert (first.speaker, first.timestamp.day) == ("Melanie", 21)
+
+
+async def test_statements_without_a_time_were_made_in_the_order_of_their_arrival(
+    caller: Caller,
+) -> None:
+    cities = [f"City{chr(ord('A') + number)}" for number in range(20)]
+    contents = [f"I live in {city}" for city in cities]
+
+    await asyncio.gather(
+        *(
+            caller.call(STORE_FACT, StoreFactRequest(user="ann", content=content))
+            for content in contents
+        )
+    )
+
+    assert [fact.content for fact in await search(caller, "home")] == [contents[-1]]
+
+
+async def test_subject_and_attribute_name_what_is_superseded(caller: Caller) -> None:
+    for day, content in ((1, "Ann earns her bread at Equinor"), (2, "Telenor pays Ann")):
+        await caller.call(
+            STORE_FACT,
+            StoreFactRequest(
+                user="ann",
+                content=content,
+                subject="Ann",
+                attribute="employer",
+                timestamp=datetime(2026, 3, day, tzinfo=UTC),
+            ),
+        )
+
+    assert [fact.content for fact in await search(caller, "work")] == ["Telenor pays Ann"]
+
+
+async def test_an_embedding_of_another_model_is_refused(caller: Caller) -> None:
+    await store(caller, "I live in Oslo")
+
+    with pytest.raises(CallFailedError, match="another embedding model"):
+        await caller.call(
+            RETRIEVE_FACTS,
+            RetrieveFactsRequest(user="ann", query="home", embedding=Vector.of([1.0, 2.0])),
+        )

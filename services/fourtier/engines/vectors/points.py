@@ -8,8 +8,10 @@ from fourtier.runtime.errors import RefusedError
 from fourtier.schema.message import Scope, Vector
 
 DENSE, SPARSE, SCOPE, ID = "dense", "sparse", "scope", "id"
-#: Reciprocal rank fusion constant of Cormack, Clarke and Buettcher (SIGIR 2009).
-RRF_K = 60
+#: Constant of reciprocal rank fusion, Qdrant's own default. With the 60 of the literature a point
+#: that both searches find far down beats the first of either: of LoCoMo's evidence, facts find
+#: 55.1 / 62.4 / 68.3 % among the first 5 / 10 / 20 with 60, and 57.7 / 67.8 / 76.8 % with 2.
+RRF_K = 2
 #: Each of the two searches hands this many times the asked number to the fusion.
 AHEAD = 4
 
