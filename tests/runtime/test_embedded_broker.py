@@ -186,3 +186,24 @@ async def test_a_missing_package_is_one_line(
     with pytest.raises(StartupError, match=r"install fourtier\[laptop\]"):
         async with embedded_broker(tmp_path, 0):
             pass
+
+
+async def test_a_client_that_ends_in_the_middle_of_its_work_does_not_abort(tmp_path: Path) -> None:
+    async def end(url: str, way: str) -> int:
+        program = str(Path(__file__).with_name("ending.py"))
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, program, url, way, stderr=asyncio.subprocess.DEVNULL
+        )
+        return await process.wait()
+
+    async with embedded_broker(tmp_path, 0) as url:
+        ways = ("return", "raise", "interrupt", "exit")
+        codes = await asyncio.gather(*(end(url, way) for way in ways))
+
+    # SIGABRT would be -6, a crash -11.
+    assert dict(zip(ways, codes, strict=True)) == {
+        "return": 0,
+        "raise": 1,
+        "interrupt": -signal.SIGINT,
+        "exit": 3,
+    }

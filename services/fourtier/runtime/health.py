@@ -1,5 +1,6 @@
 """The health endpoint: /live, /ready and /metrics on one small HTTP server."""
 
+import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
@@ -50,9 +51,10 @@ async def health_server(
         try:
             await site.start()
         except OSError as error:
+            reason = os.strerror(error.errno or 0)
             raise StartupError(
                 f"port {port} cannot be used, so the health endpoint cannot listen on {host} "
-                f"({error.strerror}): stop what uses it, or choose another port with "
+                f"({reason}): stop what uses it, or choose another port with "
                 f"FOURTIER_HEALTH_PORT (0 takes a free one)"
             ) from error
         yield int(runner.addresses[0][1])

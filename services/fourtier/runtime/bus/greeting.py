@@ -5,6 +5,7 @@ broker, and it never tells which broker it is. The one frame that is exchanged h
 """
 
 import asyncio
+import os
 import ssl
 import struct
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ _CONNECTED, _VERSION = 3, 1
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _SHORTEST, _LONGEST = 4, 10_000
 _MORE = 0x80
+_NO_BROKER = "what answers there is no Pulsar broker"
 
 
 async def greet(url: str, trust_certificates: str | None = None) -> str:
@@ -33,24 +35,31 @@ async def greet(url: str, trust_certificates: str | None = None) -> str:
     scheme, _, rest = url.partition("://")
     if scheme not in _PORTS or not rest:
         raise BusError(f"{url!r} is no bus: write pulsar://HOST:PORT or pulsar+ssl://HOST:PORT")
-    context = None
+    secure = scheme == "pulsar+ssl"
+    places = rest.split("/", maxsplit=1)[0].split(",")
     reasons: list[str] = []
-    try:
-        if scheme == "pulsar+ssl":
-            context = ssl.create_default_context(cafile=trust_certificates)
-        for place in rest.split("/", maxsplit=1)[0].split(","):
-            try:
-                return await _greet(place, _PORTS[scheme], context)
-            except TimeoutError:
-                reasons.append(f"no answer within {_WITHIN:g} seconds")
-            except (OSError, EOFError, ValueError) as error:
-                reasons.append(str(error))
-    except OSError as error:
-        reasons.append(f"{trust_certificates}: {error}")
+    for place in places:
+        try:
+            context = ssl.create_default_context(cafile=trust_certificates) if secure else None
+            return await _greet(place, _PORTS[scheme], context)
+        except TimeoutError:
+            reasons.append(f"no answer within {_WITHIN:g} seconds")
+        except OSError as error:
+            reasons.append(_in_words(error))
+        except EOFError:
+            reasons.append(_NO_BROKER)
+        except ValueError as error:
+            reasons.append(str(error))
     raise BusError(
         f"no bus can be reached at {url}: {'; '.join(reasons)}. "
         f"Is the broker running, and is the URL right?"
     )
+
+
+def _in_words(error: OSError) -> str:
+    """The system's own words; asyncio puts numbers and tuples around them."""
+    number = error.errno or 0
+    return os.strerror(number) if number > 0 else error.strerror or str(error)
 
 
 async def _greet(place: str, default_port: int, context: ssl.SSLContext | None) -> str:
@@ -66,7 +75,7 @@ async def _greet(place: str, default_port: int, context: ssl.SSLContext | None) 
             writer.write(struct.pack(">II", size + 4, size) + _CONNECT)
             total, length = struct.unpack(">II", await reader.readexactly(8))
             if not _SHORTEST <= total <= _LONGEST or length > total - _SHORTEST:
-                raise ValueError("what answers there is no Pulsar broker")
+                raise ValueError(_NO_BROKER)
             return _version(await reader.readexactly(length))
         finally:
             writer.close()
@@ -98,7 +107,7 @@ def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
         elif kind in {_FIXED64, _FIXED32}:
             at += 8 if kind == _FIXED64 else 4
         else:
-            raise ValueError("what answers there is no Pulsar broker")
+            raise ValueError(_NO_BROKER)
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
@@ -110,4 +119,4 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
         if byte < _MORE:
             return value, at
         shift += 7
-    raise ValueError("what answers there is no Pulsar broker")
+    raise ValueError(_NO_BROKER)

@@ -29,6 +29,7 @@ _TYPES = {
 _ROOM_FOR_WHAT_IS_NOT_KEPT = 5_000
 #: How long closing may take when the broker does not answer any more.
 _CLOSES_WITHIN = 5.0
+_LOOKS_EVERY = 0.001
 _LITE = "pulsar-lite"
 
 
@@ -227,21 +228,19 @@ class _Closed:
 async def _let_go(client: Any) -> None:
     """Close a client and wait until its last thread is done with the interpreter.
 
-    The library tells that it has closed before it has let go of the one who is told. If the program
-    ends in between, that thread is stopped in the middle of C++ code, which aborts the process.
+    If the program ends while a thread of the library is still in Python, that thread is stopped in
+    the middle of C++ code, which aborts the process. So the thread must not be the one to wake us,
+    as the library's own `close` lets it: we look whether it has let go of its callback instead.
     """
-    loop = asyncio.get_running_loop()
-    gone = asyncio.Event()
     told = _Closed()
-    finalizer = weakref.finalize(told, loop.call_soon_threadsafe, gone.set)
-    finalizer.atexit = False
-    client._client.close_async(told)  # noqa: SLF001 - its own `close` holds on to the callback
+    held = weakref.ref(told)
+    client._client.close_async(told)  # noqa: SLF001 - see above
     del told
     try:
         async with asyncio.timeout(_CLOSES_WITHIN):
-            await gone.wait()
+            while held() is not None:  # noqa: ASYNC110 - nobody may tell us, see above
+                await asyncio.sleep(_LOOKS_EVERY)
     except TimeoutError:
-        finalizer.detach()
         log.warning("Closing the connection to the bus was not confirmed in time.")
 
 

@@ -1,0 +1,48 @@
+"""A program that ends in the middle of its work: `ending.py URL WAY`."""
+
+import asyncio
+import os
+import signal
+import sys
+
+from fourtier.runtime.bus.contract import Address, BusError, Mode
+from fourtier.runtime.bus.pulsar import Patience, PulsarSecurity, connect_pulsar
+from fourtier.runtime.calls import open_caller
+
+
+async def main() -> None:
+    url, way = sys.argv[1:]
+    topic, other = Address(f"{way}.one"), Address(f"{way}.other")
+    async with (
+        connect_pulsar(
+            url,
+            "fourtier",
+            "ending",
+            security=PulsarSecurity(),
+            log_file=os.devnull,
+            patience=Patience(send=2, operation=2),
+        ) as bus,
+        open_caller(bus),
+        bus.subscribe(topic, "workers", Mode.KEY_SHARED) as busy,
+        bus.subscribe(topic, "workers", Mode.KEY_SHARED),
+        bus.subscribe(other, "workers", Mode.SHARED) as idle,
+    ):
+        under_way = [asyncio.create_task(idle.receive())]
+        under_way += [
+            asyncio.create_task(bus.publish(Address(f"{way}.{number % 20}"), b"x"))
+            for number in range(1_000)
+        ]
+        await bus.publish(topic, b"x")
+        await busy.receive()
+        for task in under_way[:500]:
+            task.cancel()
+        if way == "raise":
+            raise BusError("in the middle")
+        if way == "interrupt":
+            os.kill(os.getpid(), signal.SIGINT)
+            await asyncio.sleep(60)
+        if way == "exit":
+            sys.exit(3)
+
+
+asyncio.run(main())
