@@ -62,10 +62,14 @@ class Scoped(Message):
 
 
 class Error(Message):
-    """Why a call failed: a stable `type` for programs and a `message` for people."""
+    """Why a call failed: a stable `type` for programs and a `message` for people.
+
+    `retry_after` is set where asking again makes sense, in seconds.
+    """
 
     type: str
     message: str
+    retry_after: float | None = None
 
 
 class Answer(Message):

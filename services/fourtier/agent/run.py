@@ -78,7 +78,7 @@ class Run:
                 yield reply
         async for reply in self._loop(self._context):
             yield reply
-        if self._trace.answer is not None:  # a failed run may come again, and must not begin anew
+        if self._trace.has_ended:  # a failed run may come again, and must not begin anew
             await self._trace.discard()
 
     async def _load(self) -> None:

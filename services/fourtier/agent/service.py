@@ -39,7 +39,12 @@ class AgentService:
 
     def routes(self) -> Iterator[Route]:
         """What it handles."""
-        yield stream(AGENT_REQUEST, self.answer, side_by_side=self._parameters.runs_side_by_side)
+        yield stream(
+            AGENT_REQUEST,
+            self.answer,
+            side_by_side=self._parameters.runs_side_by_side,
+            most_in_hand=self._parameters.runs_in_hand,
+        )
 
     def answer(self, request: AgentRequest) -> AsyncIterator[AgentResponse]:
         """Run the loop; a request without an id of its own is known by its message's."""

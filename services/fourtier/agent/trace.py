@@ -74,6 +74,11 @@ class RunTrace:
         return max((item.step + 1 for item in self.items), default=0)
 
     @property
+    def has_ended(self) -> bool:
+        """Whether there is an answer, from this delivery of the request or an earlier one."""
+        return self.answer is not None
+
+    @property
     def unfinished(self) -> WorkingMemoryItem | None:
         """The action that was begun and has no observation, if the run was cut off in one."""
         last = self.items[-1] if self.items else None

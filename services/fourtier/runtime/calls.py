@@ -161,6 +161,7 @@ class Caller:
     async def _ask_again(self, call: Call[Q, A], question: Q, asked: _Asked) -> None:
         """Repeat a question; that it cannot be sent now does not end the wait for its answer."""
         log.info("Nothing is heard on %s: asked again.", call.topic.name)
+        asked.properties[envelope.AGAIN] = "true"
         try:
             await self._ask(call, question, asked)
         except (BusError, NoAnswerError) as error:
@@ -226,7 +227,9 @@ def _read(call: Call[Q, A], delivery: Delivery) -> A:
         if envelope.ERROR in delivery.properties:
             failed = Answer.model_validate_json(delivery.payload).error
             if failed is not None:
-                raise CallFailedError(call.topic.name, failed.type, failed.message)
+                raise CallFailedError(
+                    call.topic.name, failed.type, failed.message, failed.retry_after
+                )
         return call.answer.model_validate_json(delivery.payload)
     except ValidationError as error:
         raise RefusedError(

@@ -20,6 +20,8 @@ LAST = "last"
 ERROR = "error"
 #: `true` on a question whose caller wants signs while it is in hand, and on such a sign.
 SIGNS, ALIVE = "signs", "alive"
+#: `true` on a question that is asked once more; it may be under way, so it is never refused.
+AGAIN = "again"
 USER = "user"
 COLLECTION = "collection"
 
@@ -37,6 +39,7 @@ class Envelope:
     reply_to: str | None
     deadline: float | None
     signs: bool = False
+    again: bool = False
 
     @classmethod
     def of(cls, properties: Mapping[str, str], broker_id: str) -> "Envelope":
@@ -46,6 +49,7 @@ class Envelope:
             reply_to=properties.get(REPLY_TO) or None,
             deadline=_seconds(properties.get(DEADLINE, "")),
             signs=properties.get(SIGNS) == "true",
+            again=properties.get(AGAIN) == "true",
         )
 
     @property

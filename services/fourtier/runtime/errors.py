@@ -4,6 +4,7 @@ FourtierError
 ├── StartupError       the flow cannot start: one clear line, exit code 2
 ├── RefusedError       the message itself is wrong: never retried
 │   └── MalformedError its payload is not what its topic carries
+├── OverloadedError    there is too much to do: come back later
 ├── CallFailedError    a service answered a call with an error
 └── NoAnswerError      a service did not answer a call before its deadline
 """
@@ -33,14 +34,35 @@ class MalformedError(RefusedError):
     type = "malformed"
 
 
-class CallFailedError(FourtierError):
-    """A service answered with an error; `type` and the text are that service's words."""
+class OverloadedError(FourtierError):
+    """A service has more to do than it takes on; says when there is room again."""
 
-    def __init__(self, topic: str, error_type: str, message: str) -> None:
+    type = "overloaded"
+
+    def __init__(self, topic: str, in_hand: int, retry_after: int) -> None:
+        seconds = "1 second" if retry_after == 1 else f"{retry_after} seconds"
+        super().__init__(
+            f"there is too much to do on {topic}, {in_hand} messages are in hand: "
+            f"come back in {seconds}"
+        )
+        self.retry_after = retry_after
+
+
+class CallFailedError(FourtierError):
+    """A service answered with an error; `type` and the text are that service's words.
+
+    Attributes:
+        retry_after: seconds after which asking again makes sense, if the service said so.
+    """
+
+    def __init__(
+        self, topic: str, error_type: str, message: str, retry_after: float | None = None
+    ) -> None:
         super().__init__(f"{topic}: {message}")
         self.topic = topic
         self.type = error_type
         self.message = message
+        self.retry_after = retry_after
 
 
 class NoAnswerError(FourtierError):

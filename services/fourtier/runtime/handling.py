@@ -12,6 +12,7 @@ from functools import partial
 from pydantic import ValidationError
 
 from fourtier.runtime import envelope, telemetry
+from fourtier.runtime.admission import Admission
 from fourtier.runtime.bus.contract import Bus, Delivery
 from fourtier.runtime.envelope import Envelope
 from fourtier.runtime.errors import MalformedError, RefusedError
@@ -58,13 +59,20 @@ class Handling:
         self._signs = signs
         self._stopping = stopping
         self._results = Results(bus, service, route.topic, stopping)
+        self._admission = Admission(route.topic.name, route.most_in_hand, route.side_by_side)
 
     async def one(self, delivery: Delivery) -> None:
         """Hand a message to the handler, in its turn. Returns when there is room for the next."""
         self._count_taken([delivery])
         around = Envelope.of(delivery.properties, delivery.id)
-        if self._signs.begin(around) or self._route.topic.persistent:
-            await self._lanes.put(delivery.key, partial(self._handle_with_signs, delivery, around))
+        new = self._signs.begin(around)
+        refusal = self._admission.refusal(delivery, around) if new else None
+        if refusal is not None:
+            self._signs.end(around)
+            await self._results.refuse(delivery, refusal)
+        elif new or self._route.topic.persistent:
+            self._admission.take()
+            await self._lanes.put(delivery.key, partial(self._handle_in_hand, delivery, around))
 
     async def together(self, deliveries: Sequence[Delivery]) -> None:
         """Hand a batch to the handler; if that fails, its messages one by one.
@@ -132,11 +140,12 @@ class Handling:
             await self._results.acknowledge(delivery)
         return None
 
-    async def _handle_with_signs(self, delivery: Delivery, around: Envelope) -> None:
+    async def _handle_in_hand(self, delivery: Delivery, around: Envelope) -> None:
         try:
             await self._handle(delivery)
         finally:
             self._signs.end(around)
+            self._admission.let_go()
 
     async def _handle(self, delivery: Delivery) -> None:
         if self._is_left():
@@ -191,7 +200,8 @@ class Handling:
         """Run the handler once; gives back why it failed."""
         try:
             async with self._lanes.slot:
-                await self._run(incoming)
+                with self._admission.timed():
+                    await self._run(incoming)
         except Exception as error:  # noqa: BLE001 - what it means is decided by the caller
             return error
         return None

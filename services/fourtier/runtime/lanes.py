@@ -16,12 +16,13 @@ class Lanes:
         group: holds the tasks.
         side_by_side: how many may hold `slot` at once. A job takes it for what it really does and
             gives it back while it pauses before another attempt.
+        in_hand: how many there is room for at least.
     """
 
-    def __init__(self, group: asyncio.TaskGroup, side_by_side: int) -> None:
+    def __init__(self, group: asyncio.TaskGroup, side_by_side: int, in_hand: int = 0) -> None:
         self.slot = asyncio.Semaphore(side_by_side)
         self._group = group
-        self._in_hand = asyncio.Semaphore(max(2 * side_by_side, _MOST_IN_HAND))
+        self._in_hand = asyncio.Semaphore(max(2 * side_by_side, _MOST_IN_HAND, in_hand))
         self._last: dict[str, asyncio.Task[None]] = {}
 
     def busy(self, key: str) -> bool:

@@ -12,7 +12,7 @@ from fourtier.runtime import envelope, telemetry
 from fourtier.runtime.burial import dead_letter_address, dead_letter_properties
 from fourtier.runtime.bus.contract import Address, Bus, BusError, Delivery
 from fourtier.runtime.envelope import Envelope
-from fourtier.runtime.errors import FourtierError, MalformedError
+from fourtier.runtime.errors import FourtierError, MalformedError, OverloadedError
 from fourtier.schema.message import Answer, Error, Message
 from fourtier.schema.topics import Topic
 
@@ -57,6 +57,15 @@ class Results:
         failed = Answer(error=Error(type=kind, message=reason))
         around = Envelope.of(delivery.properties, delivery.id)
         await self.reply(around, failed, last=True, error=kind)
+        await self.acknowledge(delivery)
+
+    async def refuse(self, delivery: Delivery, error: OverloadedError) -> None:
+        """Tell the caller that its message is not taken on; it is not kept either."""
+        log.info("A message is refused: %s", error, extra={"service": self._service})
+        failed = Error(type=error.type, message=str(error), retry_after=error.retry_after)
+        around = Envelope.of(delivery.properties, delivery.id)
+        await self.reply(around, Answer(error=failed), last=True, error=error.type)
+        telemetry.count_refused(self._service, self._topic.name)
         await self.acknowledge(delivery)
 
     async def _bury(self, delivery: Delivery, reason: str, attempts: int) -> bool:

@@ -35,6 +35,8 @@ class Route:
     Attributes:
         side_by_side: how many messages are handled at once; those with one key never are.
         most: for `together`, how many messages make a batch at most.
+        most_in_hand: what is beyond that is refused where its caller can be told; None refuses
+            nothing, and leaves the rest to the broker.
         last: tells the last answer of a stream; None where there is one answer.
     """
 
@@ -45,6 +47,7 @@ class Route:
     most: int = 64
     retry: Retry = Retry()
     last: Callable[[Any], bool] | None = None
+    most_in_hand: int | None = None
 
 
 def on(
@@ -116,8 +119,16 @@ def stream(
     *,
     side_by_side: int = 16,
     retry: Retry = Retry(),
+    most_in_hand: int | None = None,
 ) -> Route:
     """Answer each call with a stream, whose last piece the call can tell."""
     if call.last is None:
         raise TypeError(f"{call.topic.name} answers with one message: use answer()")
-    return Route(call.topic, single=handler, side_by_side=side_by_side, retry=retry, last=call.last)
+    return Route(
+        call.topic,
+        single=handler,
+        side_by_side=side_by_side,
+        retry=retry,
+        last=call.last,
+        most_in_hand=most_in_hand,
+    )

@@ -53,7 +53,8 @@ class Server:
     ) -> None:
         async with signs_on(self._bus) as signs, asyncio.TaskGroup() as group:
             # A handler of batches never runs twice at once.
-            lanes = Lanes(group, route.side_by_side if route.together is None else 1)
+            side_by_side = route.side_by_side if route.together is None else 1
+            lanes = Lanes(group, side_by_side, route.most_in_hand or 0)
             handling = Handling(
                 self._bus, self._service, route, lanes=lanes, signs=signs, stopping=self._stopping
             )

@@ -44,6 +44,10 @@ class _Instruments:
             "fourtier.messages.expired",
             description="reads dropped because their caller had stopped waiting",
         )
+        self.refused = meter.create_counter(
+            "fourtier.messages.refused",
+            description="messages not taken on because too many were in hand",
+        )
         self.duration = meter.create_histogram(
             "fourtier.messages.duration",
             unit="s",
@@ -189,6 +193,11 @@ def count_taken(service: str, topic: str, deliveries: Sequence[Delivery]) -> Non
     for delivery in deliveries:
         _now.instruments.age.record(max(0.0, now - delivery.published_at), labels)
     _now.instruments.batch.record(len(deliveries), labels)
+
+
+def count_refused(service: str, topic: str) -> None:
+    """Count a message that was not taken on."""
+    _now.instruments.refused.add(1, {"service": service, "topic": topic})
 
 
 def count_expired(service: str, topic: str) -> None:
