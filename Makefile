@@ -4,7 +4,7 @@ PYTHON ?= python3
 UV := .tools/bin/uv
 RUN := $(UV) run --no-sync
 
-.PHONY: help install run test test-cluster lint format
+.PHONY: help install run test test-cluster chaos lint format
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -30,6 +30,9 @@ test: install ## Run the tests on the embedded engines
 
 test-cluster: install ## Run the tests of bus, graph and flows on Pulsar and Neo4j (JDK 17, Maven)
 	@$(RUN) python -m tests.cluster $(RUN) pytest -m cluster
+
+chaos: install ## Break a flow on purpose, a thousand runs long; ON=cluster takes Pulsar and Neo4j
+	@$(RUN) python -m tests.chaos $(if $(filter cluster,$(ON)),--cluster)
 
 lint: install ## ruff, mypy, pyright and the import rules
 	$(RUN) ruff format --check .

@@ -27,6 +27,7 @@ class Fault:
         heal: puts it right; returns when that is done.
         times: how often, spread over the runs.
         lasts: seconds from the one to the other.
+        leaves_out: the tier that runs have to do without, and say so.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Fault:
     heal: Deed
     times: int = 1
     lasts: float = 0.0
+    leaves_out: str = ""
 
 
 @dataclass
@@ -44,10 +46,16 @@ class Endured:
         recoveries: seconds from each healing until the next run finished.
     """
 
-    fault: str
+    fault: Fault
     runs: Sequence[Run]
     took: float
     recoveries: list[float] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the runs have told what they had to do without."""
+        tier = self.fault.leaves_out
+        return not tier or any(tier in run.left_out for run in self.runs)
 
 
 def killed(name: str, *, times: int = 1, lasts: float = 0.0) -> Fault:
@@ -71,7 +79,7 @@ def hung(name: str, *, lasts: float) -> Fault:
     async def heal(flow: ChaosFlow) -> None:
         _signal(flow, name, signal.SIGCONT)
 
-    return Fault(f"{name} hangs", strike, heal, lasts=lasts)
+    return Fault(f"{name} hangs", strike, heal, lasts=lasts, leaves_out=name)
 
 
 def _signal(flow: ChaosFlow, name: str, number: int) -> None:
@@ -96,11 +104,13 @@ async def endure(flow: ChaosFlow, load: Load, fault: Fault, number: int, within:
                 before = max(1, number * (time_ + 1) // (fault.times + 2))
                 await load.wait_finished(runs, before)
                 await asyncio.sleep(random.uniform(0, _ANY_MOMENT))  # noqa: S311 - no secret
-                await fault.strike(flow)
-                await asyncio.sleep(fault.lasts)
-                restarted = time.monotonic()
-                await fault.heal(flow)
+                try:
+                    await fault.strike(flow)
+                    await asyncio.sleep(fault.lasts)
+                finally:
+                    restarted = time.monotonic()
+                    await fault.heal(flow)
                 await load.wait_next(runs, restarted)
                 if (seconds := recovery(runs, restarted)) is not None:
                     recoveries.append(seconds)
-    return Endured(fault.name, runs, time.monotonic() - began, recoveries)
+    return Endured(fault, runs, time.monotonic() - began, recoveries)

@@ -15,7 +15,7 @@ def table(endured: Sequence[Endured], verdict: Verdict) -> Iterator[str]:
         numbers = {run.number for run in each.runs}
         recovery = f"{max(each.recoveries):.1f} s" if each.recoveries else "-"
         yield _LINE.format(
-            each.fault,
+            each.fault.name,
             len(numbers),
             len(numbers & verdict.lost.keys()),
             len(numbers & verdict.doubled.keys()),

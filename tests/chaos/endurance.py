@@ -1,0 +1,69 @@
+"""A whole trial: a flow, faults one after another, and what is there at the end."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fourtier.client import client_on
+from fourtier.runtime.bus.pulsar import PulsarSecurity, connect_pulsar
+from tests.chaos.faults import Endured, Fault, endure
+from tests.chaos.flow import NAMESPACE, TENANT, chaos_flow
+from tests.chaos.runs import Load
+from tests.chaos.table import problems, table
+from tests.chaos.verdict import Verdict, dead_letters, judge, settled
+
+#: Seconds for one fault, and a second more for each of its runs.
+_FOR_A_FAULT = 120.0
+#: Memory has come to rest when nothing more is stored for so many seconds.
+_RESTS_AFTER = 20.0
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of it."""
+
+    endured: Sequence[Endured]
+    verdict: Verdict
+    dead_letters: Sequence[str]
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing was lost, nothing doubled and nothing given up."""
+        told = all(each.passed for each in self.endured)
+        return told and not (self.verdict.lost or self.verdict.doubled or self.dead_letters)
+
+    @property
+    def report(self) -> str:
+        """The table, and a line for everything that is wrong."""
+        lines = [*table(self.endured, self.verdict), *problems(self.verdict), *self.dead_letters]
+        return "\n".join(lines)
+
+
+async def endure_all(
+    place: Path,
+    faults: Sequence[Fault],
+    runs: int,
+    *,
+    cluster: bool = False,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Trial:
+    """Let faults strike one after another, each among its share of the runs."""
+    async with (
+        chaos_flow(place, cluster=cluster) as flow,
+        connect_pulsar(
+            flow.bus_url,
+            TENANT,
+            NAMESPACE,
+            security=PulsarSecurity(),
+            log_file=str(place / "client.log"),
+        ) as bus,
+        client_on(bus) as client,
+    ):
+        load = Load(client)
+        endured: list[Endured] = []
+        for at, fault in enumerate(faults):
+            number = runs * (at + 1) // len(faults) - runs * at // len(faults)
+            endured.append(await endure(flow, load, fault, number, _FOR_A_FAULT + number))
+            tell(f"{fault.name}: {number} runs in {endured[-1].took:.1f} s")
+        found = await settled(client, load.runs, within=_RESTS_AFTER)
+        return Trial(endured, judge(flow, load.runs, found), await dead_letters(bus))
