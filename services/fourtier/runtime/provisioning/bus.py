@@ -11,6 +11,7 @@ from functools import partial
 
 from pydantic import BaseModel
 
+from fourtier.runtime.burial import dead_letter_address
 from fourtier.runtime.host import OPERATOR
 from fourtier.runtime.provisioning.admin import AdminPlace, PulsarAdmin, open_admin
 from fourtier.runtime.provisioning.policies import (
@@ -21,7 +22,6 @@ from fourtier.runtime.provisioning.policies import (
     policies,
 )
 from fourtier.runtime.provisioning.steps import State, Step
-from fourtier.runtime.serving import dead_letter_address
 
 Act = Callable[[], Awaitable[None]]
 
