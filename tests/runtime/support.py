@@ -1,7 +1,7 @@
 """Messages, topics and a server for tests of the runtime."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -12,6 +12,7 @@ from fourtier.runtime.routes import Route
 from fourtier.runtime.serving import Server, dead_letter_address
 from fourtier.schema.message import Answer, Message
 from fourtier.schema.topics import Call, Topic, reading, writing
+from tests.support.waiting import wait_until
 
 SERVICE = "test"
 #: Pauses that a test does not notice.
@@ -139,3 +140,27 @@ class _Reluctant:
             await delivery.acknowledge()
 
         return replace(delivery, acknowledge=acknowledge)
+
+
+Answering = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def listening(answer: Answering) -> AsyncGenerator[str]:
+    """Listen on loopback; yields HOST:PORT."""
+
+    open_now: set[asyncio.StreamWriter] = set()
+
+    async def answer_and_close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        open_now.add(writer)
+        try:
+            await answer(reader, writer)
+        finally:
+            writer.close()
+            await writer.wait_closed()
+            open_now.remove(writer)
+
+    server = await asyncio.start_server(answer_and_close, "127.0.0.1", 0)
+    async with server:
+        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        await wait_until(lambda: not open_now)

@@ -2,8 +2,6 @@
 
 import asyncio
 import struct
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -12,30 +10,7 @@ from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.bus.greeting import greet
 from fourtier.runtime.bus.opening import BusPlace, open_bus
 from fourtier.runtime.errors import StartupError
-from tests.support.waiting import wait_until
-
-Answering = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-
-
-@asynccontextmanager
-async def server(answer: Answering) -> AsyncGenerator[str]:
-    """Listen on loopback; yields HOST:PORT."""
-
-    open_now: set[asyncio.StreamWriter] = set()
-
-    async def answer_and_close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        open_now.add(writer)
-        try:
-            await answer(reader, writer)
-        finally:
-            writer.close()
-            await writer.wait_closed()
-            open_now.remove(writer)
-
-    listening = await asyncio.start_server(answer_and_close, "127.0.0.1", 0)
-    async with listening:
-        yield f"127.0.0.1:{listening.sockets[0].getsockname()[1]}"
-        await wait_until(lambda: not open_now)
+from tests.runtime.support import Answering, listening
 
 
 def frame(command: bytes) -> bytes:
@@ -56,18 +31,18 @@ REFUSED = frame(b"\x08\x08\x42\x0c\x08\x00\x10\x05\x1a\x06denied")
 
 
 async def test_a_broker_says_what_it_is() -> None:
-    async with server(says(CONNECTED)) as place:
+    async with listening(says(CONNECTED)) as place:
         assert await greet(f"pulsar://{place}") == "Pulsar"
         assert await greet(f"pulsar://{place}/") == "Pulsar"
 
 
 async def test_a_broker_that_wants_a_token_first_is_a_broker() -> None:
-    async with server(says(REFUSED)) as place:
+    async with listening(says(REFUSED)) as place:
         assert await greet(f"pulsar://{place}") == ""
 
 
 async def test_one_of_several_brokers_is_enough() -> None:
-    async with server(says(CONNECTED)) as place:
+    async with listening(says(CONNECTED)) as place:
         assert await greet(f"pulsar://127.0.0.1:1,{place}") == "Pulsar"
 
 
@@ -77,7 +52,7 @@ async def test_one_of_several_brokers_is_enough() -> None:
     ids=["http", "ssh", "nothing", "rubbish"],
 )
 async def test_what_is_no_broker_is_told_apart(answer: bytes) -> None:
-    async with server(says(answer)) as place:
+    async with listening(says(answer)) as place:
         with pytest.raises(BusError, match=f"no bus can be reached at pulsar://{place}"):
             await greet(f"pulsar://{place}")
 
@@ -88,7 +63,7 @@ async def test_silence_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     async def silent(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
         await reader.read()
 
-    async with server(silent) as place:
+    async with listening(silent) as place:
         with pytest.raises(BusError, match=r"no answer within 0\.05 seconds"):
             await greet(f"pulsar://{place}")
 

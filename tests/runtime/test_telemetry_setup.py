@@ -17,7 +17,7 @@ from fourtier.runtime.calls import open_caller
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.routes import answer
 from fourtier.runtime.telemetry_setup import telemetry_to
-from tests.runtime.support import READ, Note, Reply, served
+from tests.runtime.support import READ, Note, Reply, listening, served
 
 
 class Collector:
@@ -124,15 +124,15 @@ async def test_a_collector_that_is_away_does_not_hold_up_the_end(
 ) -> None:
     monkeypatch.setattr("fourtier.runtime.telemetry_setup._TIMEOUT", 0.2)
 
-    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def silent(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
         await reader.read()
-        writer.close()
 
-    listening = await asyncio.start_server(silent, "127.0.0.1", 0)
-    async with asyncio.timeout(5), listening:
-        port = listening.sockets[0].getsockname()[1] if hangs else 1
-        async with telemetry_to(f"http://127.0.0.1:{port}", "laptop"):
-            await ask_once()
+    async with (
+        asyncio.timeout(5),
+        listening(silent) as place,
+        telemetry_to(f"http://{place if hangs else '127.0.0.1:1'}", "laptop"),
+    ):
+        await ask_once()
 
 
 async def test_an_endpoint_that_is_no_url_is_one_line() -> None:
