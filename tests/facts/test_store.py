@@ -110,6 +110,15 @@ async def test_a_short_name_of_two_things_takes_the_place_of_neither(store: Open
     assert len(await store.found("budget")) == 3
 
 
+async def test_of_one_message_the_correction_is_the_last_word(store: Opened) -> None:
+    for number in range(5):
+        first = said(f"My limit number {number} is 10 dollars")
+        second = said(f"Actually, my limit number {number} is 12 dollars")
+        await store.facts.store([first, second])
+
+    assert all(each.startswith("Actually") for each in await store.found("limit"))
+
+
 async def test_validity_ends_when_the_successor_was_first_stated(store: Opened) -> None:
     old, new = await store.say(OLD, 1), await store.say(NEW, 2)
     await store.say(NEW, 9)

@@ -1,6 +1,6 @@
 """The memory calls, each tier behind a name of its own."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from fourtier.runtime.calls import Caller
 from fourtier.schema.conversations import (
@@ -65,7 +65,7 @@ class Facts:
         speaker: str = "",
         timestamp: datetime | None = None,
     ) -> StoreFactResponse:
-        """Keep a statement; returns when it is on disk."""
+        """Keep a statement, made now if no time is given; returns when it is on disk."""
         return await self._caller.call(
             STORE_FACT,
             StoreFactRequest(
@@ -74,7 +74,7 @@ class Facts:
                 content=content,
                 source=source,
                 speaker=speaker,
-                timestamp=timestamp,
+                timestamp=timestamp or datetime.now(UTC),
             ),
         )
 

@@ -2,7 +2,8 @@
 
 A slot holds the statements that may be about one thing: somebody's budgets, somebody's home. Which
 slot a fact belongs to depends on that fact alone, and what is valid in a slot on the facts in it
-alone, so that no order, batching or repetition of writes can end in another state.
+alone, so that no order, batching or repetition of writes can end in another state. For the same
+reason slots are never merged: a statement that fits two things takes the place of neither.
 """
 
 from collections import defaultdict
@@ -34,9 +35,10 @@ def slot_of(scope: Scope, fact: FactRecord) -> str:
 def settle(facts: Sequence[FactRecord]) -> list[FactRecord]:
     """The facts of one slot with their validity set.
 
-    A fact is valid until the first statement after it that is about the same thing.
+    A fact is valid until the first statement after it that is about the same thing. Of those made
+    at one time, in one message perhaps, the last is one that says that something has changed.
     """
-    ordered = sorted(facts, key=lambda fact: (fact.stated_at, fact.id))
+    ordered = sorted(facts, key=_said_at)
     slot = _Slot([claim_of(fact) for fact in ordered])
     settled: list[FactRecord] = []
     for place, fact in enumerate(ordered):
@@ -94,6 +96,11 @@ class _Slot:
             return own
         meant = {short_name(old) for old in before if is_shorter_name(new.thing, old)}
         return meant.pop() if len(meant) == 1 else own
+
+
+def _said_at(fact: FactRecord) -> tuple[str, bool, str]:
+    claim = claim_of(fact)
+    return fact.stated_at, claim is not None and claim.change, fact.id
 
 
 def _open(fact: FactRecord) -> FactRecord:

@@ -1,7 +1,7 @@
 """The three memory tools of the specification: look further, and keep something on purpose."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from fourtier.agent.tools.contract import RunContext, ToolError
 from fourtier.schema.completion import ToolSpec
@@ -106,6 +106,7 @@ class StoreFactTool(_MemoryTool):
                 content=_text(arguments, "fact_content"),
                 source=context.conversation_id,
                 invocation_id=context.run_id,
+                timestamp=datetime.now(UTC),
                 user=context.scope.user,
                 collection=context.scope.collection,
             ),
