@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from tests.chaos.endurance import endure_all
-from tests.chaos.faults import Fault, hung, killed
+from tests.chaos.faults import NOTHING, Fault, hung, killed
 from tests.chaos.flow import SERVICES
 from tests.cluster.jars import MissingToolError
 
@@ -34,6 +34,7 @@ async def _main(arguments: argparse.Namespace) -> bool:
     faults = _faults(cluster=arguments.cluster, times=arguments.times)
     if arguments.only:
         faults = [fault for fault in faults if any(word in fault.name for word in arguments.only)]
+    faults.insert(0, NOTHING)
     with tempfile.TemporaryDirectory(prefix="fourtier-chaos-") as temporary:
         trial = await endure_all(
             arguments.keep or Path(temporary),

@@ -15,7 +15,7 @@ from tests.chaos.verdict import Verdict, dead_letters, judge, settled
 #: Seconds for one fault, and a second more for each of its runs.
 _FOR_A_FAULT = 120.0
 #: Memory has come to rest when nothing more is stored for so many seconds.
-_RESTS_AFTER = 20.0
+_RESTS_AFTER = 60.0
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,14 @@ class Endured:
         return not tier or any(tier in run.left_out for run in self.runs)
 
 
+async def _do_nothing(_flow: ChaosFlow) -> None:
+    pass
+
+
+#: What the other faults are compared with; and cold engines get warm.
+NOTHING = Fault("nothing", _do_nothing, _do_nothing, times=0)
+
+
 def killed(name: str, *, times: int = 1, lasts: float = 0.0) -> Fault:
     """`kill -9` of a service or an engine, and its start."""
 

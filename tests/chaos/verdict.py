@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from fourtier.client import Client
 from fourtier.runtime.bus.contract import Bus
 from fourtier.runtime.dead_letters import list_dead_letters
+from fourtier.runtime.errors import FourtierError
 from fourtier.schema.message import Scope
 from tests.chaos.flow import SERVICES, ChaosFlow
 from tests.chaos.runs import USERS, Run
@@ -82,7 +83,10 @@ async def settled(client: Client, runs: Sequence[Run], within: float) -> Finding
 
     async def is_settled() -> bool:
         nonlocal found, known, grew
-        found = await look(client, runs)
+        try:
+            found = await look(client, runs)
+        except FourtierError:  # a service has not recovered yet
+            return time.monotonic() - grew > within
         number = len(found.facts) + len(found.records) + len(found.episodes)
         if number > known:
             known, grew = number, time.monotonic()

@@ -18,6 +18,10 @@ from fourtier.schema.message import Scope
 #: What a server may answer to two who create the same where it does not exist.
 _IS_THERE = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
 
+#: The driver tries a transaction again every second, for half a minute. By its own default it waits
+#: twice as long each time: a server that was away for ten seconds is not asked for half a minute.
+_RETRY_DELAY_GROWS_BY = 1.0
+
 
 class Neo4jGraphStore:
     """A database on a server. The driver's managed transactions retry what fails for a moment."""
@@ -108,7 +112,11 @@ def _driver(url: str, auth: tuple[str, str] | None, trusted: Path | None) -> Asy
     """The driver, without its remarks on queries and its reports to its makers."""
     if trusted is None:
         return AsyncGraphDatabase.driver(
-            url, auth=auth, notifications_min_severity="OFF", telemetry_disabled=True
+            url,
+            auth=auth,
+            notifications_min_severity="OFF",
+            telemetry_disabled=True,
+            retry_delay_multiplier=_RETRY_DELAY_GROWS_BY,
         )
     return AsyncGraphDatabase.driver(
         url.replace("+s://", "://", 1),  # the driver takes either this or what follows
@@ -117,6 +125,7 @@ def _driver(url: str, auth: tuple[str, str] | None, trusted: Path | None) -> Asy
         auth=auth,
         notifications_min_severity="OFF",
         telemetry_disabled=True,
+        retry_delay_multiplier=_RETRY_DELAY_GROWS_BY,
     )
 
 
