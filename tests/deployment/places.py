@@ -1,0 +1,131 @@
+"""The files of the deployment, read for the tests, and the tools that read them."""
+
+import re
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fourtier.engines.stores import stores_of
+from fourtier.flows.model import Flow, read_flow
+from fourtier.runtime.registry import load_service
+from fourtier.runtime.settings import Settings
+
+OVERLAYS = ("laptop", "production")
+#: The flow that the image, docker-compose.yaml and k8s/ deploy.
+FLOW: Flow = read_flow("cluster")
+SERVICES = set(FLOW.services)
+#: The image's user, as the Dockerfile makes it.
+USER = 10001
+
+Yaml = dict[str, Any]
+
+
+def tool(name: str) -> str:
+    """A program of the dependency group `deployment`; skips the test where it is not installed."""
+    found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
+    if found is None:
+        pytest.skip(f"{name} is not installed here: `make lint-deployment` brings it")
+    return found
+
+
+def run(name: str, *arguments: str) -> str:
+    """What a tool prints when all is well; fails the test with its words when it is not."""
+    done = subprocess.run(  # noqa: S603 - a tool of ours on files of ours
+        [tool(name), *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@cache
+def compose() -> Yaml:
+    """docker-compose.yaml with its anchors resolved and its variables as they stand."""
+    return yaml.safe_load(Path("docker-compose.yaml").read_text("utf-8"))
+
+
+def compose_services() -> dict[str, Yaml]:
+    """The containers of docker-compose.yaml that run our image: the services and `init`."""
+    return {
+        name: service
+        for name, service in compose()["services"].items()
+        if service["image"].startswith("fourtier:")
+    }
+
+
+@cache
+def _rendered(overlay: str) -> tuple[Yaml, ...]:
+    return tuple(yaml.safe_load_all(run("kubectl", "kustomize", f"k8s/overlays/{overlay}")))
+
+
+def rendered(overlay: str, kind: str = "") -> list[Yaml]:
+    """What `kubectl apply -k` would send for an overlay; of one kind if it is named."""
+    return [each for each in _rendered(overlay) if not kind or re.fullmatch(kind, each["kind"])]
+
+
+def component(manifest: Yaml) -> str:
+    """Which service (or `init`) a manifest is about."""
+    return manifest["metadata"]["labels"]["app.kubernetes.io/component"]
+
+
+def pods(overlay: str) -> dict[str, Yaml]:
+    """The pod templates that run our image, by service; `init` is among them."""
+    return {
+        component(each): each["spec"]["template"] for each in rendered(overlay, "Deployment|Job")
+    }
+
+
+def container(template: Yaml) -> Yaml:
+    """The one container of a pod template."""
+    (found,) = template["spec"]["containers"]
+    return found
+
+
+def volumes(template: Yaml) -> dict[str, Yaml]:
+    """The volumes of a pod template by their names."""
+    return {volume["name"]: volume for volume in template["spec"]["volumes"]}
+
+
+def environment(overlay: str) -> dict[str, str]:
+    """What the ConfigMap of an overlay puts into the environment of each container."""
+    (found,) = [
+        each
+        for each in rendered(overlay, "ConfigMap")
+        if each["metadata"]["name"].startswith("fourtier-environment-")
+    ]
+    return found["data"]
+
+
+def variables() -> set[str]:
+    """Every environment variable that the code reads."""
+    names = {
+        str(field.validation_alias or f"FOURTIER_{name.upper()}")
+        for name, field in Settings.model_fields.items()
+    }
+    return names | {"FOURTIER_SECRETS"}
+
+
+def uses_graph() -> set[str]:
+    """The services that keep something in the graph, as their classes tell."""
+    return {name for name in SERVICES if stores_of(load_service(name)).graph}
+
+
+def uses_vectors() -> set[str]:
+    """The services that keep vectors."""
+    return {name for name in SERVICES if stores_of(load_service(name)).collections}
+
+
+def uses_model() -> set[str]:
+    """The services in whose code the key of the model's endpoint is read."""
+    packages = {name: load_service(name).__module__.split(".")[1] for name in SERVICES}
+    return {
+        name
+        for name, package in packages.items()
+        for file in Path("services/fourtier", package).rglob("*.py")
+        if "secret(settings.model_key)" in file.read_text("utf-8")
+    }

@@ -1,0 +1,76 @@
+"""Every command of docker-compose.yaml runs as it stands there, in a process of its own.
+
+With its environment, but for the engines: in their place are the embedded twins. The image's own
+health check says when it is up.
+"""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.deployment.dockerfile import health_command
+from tests.deployment.places import SERVICES, compose_services
+from tests.support.process import FOURTIER, free_port
+from tests.support.waiting import wait_until
+
+#: What stands for the variables that compose.env asks for.
+VALUES = {
+    "FOURTIER_GRAPH_PASSWORD": "a-password",
+    "OPENAI_MODEL": "a-model",
+    "OPENAI_BASE_URL": "http://127.0.0.1:9/v1",
+    "OPENAI_API_KEY": "",
+}
+
+
+def _environment(service: str, data: Path, port: int) -> dict[str, str]:
+    given = compose_services()[service]["environment"]
+    twins = {
+        "FOURTIER_BUS_URL": "memory://",
+        "FOURTIER_GRAPH_URL": "embedded",
+        "FOURTIER_VECTORS_URL": "embedded",
+        "FOURTIER_OTLP_ENDPOINT": "",
+        "FOURTIER_HEALTH_PORT": str(port),
+        "FOURTIER_DATA": str(data),
+        "FOURTIER_LOG_FORMAT": "json",
+        "PATH": str(Path(sys.executable).parent),
+    }
+    return given | {name: VALUES[name] for name in given if name in VALUES} | twins
+
+
+@pytest.mark.parametrize("service", sorted(SERVICES))
+async def test_a_service_comes_up_is_well_and_stops(service: str, tmp_path: Path) -> None:
+    port = free_port()
+    process = await asyncio.create_subprocess_exec(
+        FOURTIER,
+        *compose_services()[service]["command"],
+        env=_environment(service, tmp_path, port),
+        stderr=asyncio.subprocess.PIPE,
+    )
+
+    async def is_well() -> bool:
+        assert process.returncode is None, "it ended as soon as it was started"
+        python, *arguments = health_command(port)
+        assert python == "python"
+        check = await asyncio.create_subprocess_exec(
+            sys.executable, *arguments, stderr=asyncio.subprocess.DEVNULL
+        )
+        return await check.wait() == 0
+
+    try:
+        await wait_until(is_well, within=40)
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        _, log = await process.communicate()
+        print(log.decode())  # noqa: T201 - shown by pytest when the test fails
+    assert process.returncode == 0
+
+
+async def test_the_health_check_fails_where_nobody_answers() -> None:
+    _, *arguments = health_command(free_port())
+    check = await asyncio.create_subprocess_exec(
+        sys.executable, *arguments, stderr=asyncio.subprocess.DEVNULL
+    )
+    assert await check.wait() != 0

@@ -1,0 +1,134 @@
+"""docker-compose.yaml names what the flow and the code name, and starts in the right order."""
+
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from fourtier.runtime import host
+from tests.deployment.commands import parsed
+from tests.deployment.places import (
+    FLOW,
+    SERVICES,
+    compose,
+    compose_services,
+    run,
+    uses_graph,
+    uses_model,
+    variables,
+)
+
+#: What `docker compose` asks of the one who starts it.
+_REQUIRED = re.compile(r"\$\{(\w+):\?")
+_ASKED = re.compile(r"\$\{(\w+)[:}]")
+
+
+def test_the_file_is_one_by_the_compose_specification() -> None:
+    schema = ("--builtin-schema", "vendor.compose-spec")
+    assert run("check-jsonschema", *schema, "docker-compose.yaml")
+
+
+def test_every_service_of_the_flow_has_a_container() -> None:
+    assert set(compose_services()) == SERVICES | {"init"}
+
+
+@pytest.mark.parametrize("name", sorted(SERVICES))
+def test_a_container_serves_its_service(name: str) -> None:
+    command, parameters = parsed(compose_services()[name]["command"])
+    assert command == "serve"
+    assert parameters == {"flow": FLOW.name, "services": [name]}
+
+
+def test_init_prepares_the_flow() -> None:
+    command, parameters = parsed(compose_services()["init"]["command"])
+    assert command == "init"
+    assert parameters["flow"] == FLOW.name
+    assert not parameters["dry_run"]
+
+
+def test_the_engines_have_the_names_that_the_flow_calls_them_by() -> None:
+    urls = [FLOW.bus.url, str(FLOW.bus.admin_url), FLOW.engines.graph, FLOW.engines.vectors]
+    assert {urlsplit(url).hostname for url in urls} == {"pulsar", "neo4j", "qdrant"}
+    assert {"pulsar", "neo4j", "qdrant"} <= set(compose()["services"])
+    command = compose()["services"]["pulsar"]["command"]
+    assert command[command.index("--advertised-address") + 1] == "pulsar"
+
+
+@pytest.mark.parametrize("name", sorted(SERVICES | {"init"}))
+def test_only_settings_that_the_code_reads_are_set(name: str) -> None:
+    assert set(compose_services()[name]["environment"]) <= variables()
+
+
+def test_only_who_uses_an_engine_gets_its_secret() -> None:
+    named = {
+        variable: {
+            name
+            for name, service in compose_services().items()
+            if variable in service["environment"]
+        }
+        for variable in ("FOURTIER_GRAPH_PASSWORD", "OPENAI_API_KEY")
+    }
+    assert named["FOURTIER_GRAPH_PASSWORD"] == uses_graph() | {"init"}
+    assert named["OPENAI_API_KEY"] == uses_model()
+
+
+def test_engines_come_first_then_init_then_the_services() -> None:
+    engines = dict.fromkeys(("pulsar", "neo4j", "qdrant"), "service_healthy")
+    waits = {
+        name: {other: how["condition"] for other, how in service.get("depends_on", {}).items()}
+        for name, service in compose()["services"].items()
+    }
+    assert waits["init"] == engines
+    asked = SERVICES - {"agent", "extraction", "promotion"}
+    assert waits["agent"] == dict.fromkeys(asked, "service_healthy")
+    for name in SERVICES - {"agent"}:
+        assert waits[name] == {"init": "service_completed_successfully"}
+
+
+def test_who_is_waited_for_can_say_that_it_is_well() -> None:
+    for service in compose()["services"].values():
+        for other, how in service.get("depends_on", {}).items():
+            if how["condition"] == "service_healthy" and other not in SERVICES:
+                assert "healthcheck" in compose()["services"][other], other
+
+
+@pytest.mark.parametrize("name", sorted(SERVICES | {"init"}))
+def test_a_container_cannot_do_more_than_it_must(name: str) -> None:
+    service = compose_services()[name]
+    assert service["read_only"] is True
+    assert service["tmpfs"] == ["/tmp"]  # noqa: S108 - the container's own
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert "privileged" not in service
+    assert "user" not in service  # that of the image
+
+
+def test_a_stop_leaves_time_to_finish_what_is_in_hand() -> None:
+    for name in SERVICES:
+        grace = compose_services()[name]["stop_grace_period"]
+        assert int(grace.removesuffix("s")) > host._GRACE + 10
+
+
+def test_nothing_listens_beyond_this_machine() -> None:
+    ports = [
+        port for service in compose()["services"].values() for port in service.get("ports", [])
+    ]
+    assert ports
+    assert all(port.startswith("127.0.0.1:") for port in ports)
+
+
+def test_images_of_others_are_pinned_and_their_files_are_there() -> None:
+    for name, service in compose()["services"].items():
+        assert re.search(r":[v0-9][\w.-]*$|^fourtier:local$", service["image"]), name
+        for volume in service.get("volumes", []):
+            source = volume.split(":")[0]
+            assert source in compose()["volumes"] or Path(source).exists(), volume
+
+
+def test_the_example_asks_for_what_compose_needs_and_holds_no_secret() -> None:
+    text = Path("docker-compose.yaml").read_text("utf-8")
+    lines = Path("deploy/compose.env").read_text("utf-8").splitlines()
+    example = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+    assert set(_REQUIRED.findall(text)) <= set(_ASKED.findall(text)) == set(example)
+    assert not any(example.values())

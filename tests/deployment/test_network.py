@@ -1,0 +1,114 @@
+"""The network policies let only what must talk talk."""
+
+from collections import defaultdict
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.deployment.places import (
+    FLOW,
+    OVERLAYS,
+    SERVICES,
+    Yaml,
+    environment,
+    pods,
+    rendered,
+    uses_graph,
+    uses_model,
+    uses_vectors,
+)
+
+pytestmark = pytest.mark.parametrize("overlay", OVERLAYS)
+
+ALL = SERVICES | {"init"}
+DNS, OTLP, HTTPS, OLLAMA = 53, 4318, 443, 11434
+
+
+def _selects(selector: Yaml, labels: dict[str, str]) -> bool:
+    return selector.get("matchLabels", {}).items() <= labels.items()
+
+
+def _policies(overlay: str, service: str, direction: str) -> list[Yaml]:
+    """The rules in one direction of all policies that hold for a service's pods."""
+    labels = pods(overlay)[service]["metadata"]["labels"]
+    return [
+        rule
+        for policy in rendered(overlay, "NetworkPolicy")
+        if _selects(policy["spec"]["podSelector"], labels)
+        for rule in policy["spec"].get(direction, [])
+    ]
+
+
+def _reached(overlay: str) -> dict[int, set[str]]:
+    """For each port the services that may go out to it."""
+    found: dict[int, set[str]] = defaultdict(set)
+    for service in ALL:
+        for rule in _policies(overlay, service, "egress"):
+            for port in rule["ports"]:
+                found[port["port"]].add(service)
+    return dict(found)
+
+
+def _port(overlay: str, variable: str, url: str | None) -> int:
+    parts = urlsplit(environment(overlay).get(variable) or str(url))
+    return parts.port or HTTPS
+
+
+def test_what_is_not_allowed_is_forbidden(overlay: str) -> None:
+    for service in ALL:
+        labels = pods(overlay)[service]["metadata"]["labels"]
+        forbidding = [
+            policy
+            for policy in rendered(overlay, "NetworkPolicy")
+            if _selects(policy["spec"]["podSelector"], labels)
+            and set(policy["spec"]["policyTypes"]) == {"Ingress", "Egress"}
+            and not {"ingress", "egress"} & set(policy["spec"])
+        ]
+        assert len(forbidding) == 1, service
+
+
+def test_each_goes_out_to_what_it_uses_and_nowhere_else(overlay: str) -> None:
+    allowed = {
+        DNS: ALL,
+        _port(overlay, "FOURTIER_BUS_URL", FLOW.bus.url): ALL,
+        _port(overlay, "FOURTIER_BUS_ADMIN_URL", FLOW.bus.admin_url): {"init"},
+        _port(overlay, "FOURTIER_GRAPH_URL", FLOW.engines.graph): uses_graph() | {"init"},
+        _port(overlay, "FOURTIER_VECTORS_URL", FLOW.engines.vectors): uses_vectors() | {"init"},
+        _port(overlay, "OPENAI_BASE_URL", None): uses_model(),
+        HTTPS: uses_model(),
+    }
+    if "FOURTIER_OTLP_ENDPOINT" in environment(overlay):
+        allowed[_port(overlay, "FOURTIER_OTLP_ENDPOINT", None)] = ALL
+    assert _reached(overlay) == allowed
+
+
+def test_every_way_out_has_an_end(overlay: str) -> None:
+    for service in ALL:
+        assert all(rule["to"] for rule in _policies(overlay, service, "egress"))
+
+
+def test_nobody_comes_in_but_prometheus(overlay: str) -> None:
+    for service in ALL:
+        rules = _policies(overlay, service, "ingress")
+        assert [port["port"] for rule in rules for port in rule["ports"]] == (
+            [FLOW.health_port] if overlay == "production" else []
+        )
+        assert all("namespaceSelector" in end for rule in rules for end in rule["from"])
+
+
+def test_an_engine_lets_in_those_who_use_it(overlay: str) -> None:
+    users = {"pulsar": ALL, "neo4j": uses_graph() | {"init"}, "qdrant": uses_vectors() | {"init"}}
+    engines = rendered(overlay, "StatefulSet")
+    assert len(engines) == (3 if overlay == "laptop" else 0)
+    for engine in engines:
+        labels = engine["spec"]["template"]["metadata"]["labels"]
+        let_in = {
+            service
+            for policy in rendered(overlay, "NetworkPolicy")
+            if _selects(policy["spec"]["podSelector"], labels)
+            for rule in policy["spec"].get("ingress", [])
+            for end in rule["from"]
+            for service, template in pods(overlay).items()
+            if _selects(end["podSelector"], template["metadata"]["labels"])
+        }
+        assert let_in == users[engine["metadata"]["name"]]

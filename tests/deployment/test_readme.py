@@ -1,0 +1,64 @@
+"""What k8s/README.md says about a flow of one's own works as it stands there."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from fourtier.flows.model import parse_flow
+from tests.deployment.places import SERVICES, Yaml, component, run
+
+
+@pytest.fixture
+def manifests(tmp_path: Path) -> list[Yaml]:
+    """The overlay of the section "Add a flow", rendered."""
+    for folder in ("k8s", "flows", "deploy"):
+        shutil.copytree(folder, tmp_path / folder)
+    overlay = tmp_path / "k8s/overlays/sales"
+    overlay.mkdir()
+    readme = Path("k8s/README.md").read_text("utf-8")
+    (example,) = re.findall(r"```yaml\n(namespace: sales\n.*?)```", readme, re.DOTALL)
+    values = "[FOURTIER_BUS_ADMIN_URL=https://pulsar:8443]"
+    text = example.replace("[...]", values)
+    (overlay / "kustomization.yaml").write_text(text, "utf-8")
+    shutil.copy("k8s/overlays/production/network.yaml", overlay)
+    flow = Path("flows/fourtier/flows/cluster.yaml").read_text("utf-8")
+    sales = flow.replace("name: cluster\n", "name: sales\n").replace(
+        "namespace: cluster\n", "namespace: sales\n"
+    )
+    (overlay / "flow.yaml").write_text(sales, "utf-8")
+    return list(yaml.safe_load_all(run("kubectl", "kustomize", str(overlay))))
+
+
+def test_a_flow_of_ones_own_stands_apart(manifests: list[Yaml]) -> None:
+    (namespace,) = [each for each in manifests if each["kind"] == "Namespace"]
+    assert namespace["metadata"]["name"] == "sales"
+    assert {each["metadata"].get("namespace") for each in manifests} == {None, "sales"}
+    deployments = [each for each in manifests if each["kind"] == "Deployment"]
+    assert {component(each) for each in deployments} == SERVICES
+    (flow,) = [
+        each["data"]["flow.yaml"]
+        for each in manifests
+        if each["metadata"]["name"].startswith("fourtier-flow-")
+    ]
+    assert parse_flow(flow, "sales").namespace == "sales"
+    topics = [
+        trigger["metadata"]["topic"]
+        for each in manifests
+        if each["kind"] == "ScaledObject"
+        for trigger in each["spec"]["triggers"]
+        if trigger["type"] == "pulsar"
+    ]
+    assert topics
+    assert all(topic.startswith("persistent://fourtier/sales/") for topic in topics)
+
+
+def test_the_files_that_it_names_are_there() -> None:
+    readme = Path("k8s/README.md").read_text("utf-8")
+    named = re.findall(r"`((?:k8s|flows|deploy|base|components|overlays)/[\w./-]+)`", readme)
+    named = [path for path in named if "sales" not in path and "NAME" not in path]
+    assert len(named) > 3
+    for path in named:
+        assert Path(path).exists() or Path("k8s", path).exists(), path

@@ -1,0 +1,129 @@
+"""KEDA scales by the topics that there are; Prometheus finds the pods."""
+
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from fourtier.flows.provisioning import bus_needs
+from tests.deployment.places import FLOW, SERVICES, Yaml, environment, rendered
+
+NEEDS = bus_needs(FLOW)
+#: Not kept by the bus, so without a backlog of their own.
+WITHOUT_BACKLOG = {"embeddings", "completion"}
+
+
+def _scaled() -> dict[str, Yaml]:
+    return {
+        each["spec"]["scaleTargetRef"]["name"].removeprefix("fourtier-"): each["spec"]
+        for each in rendered("production", "ScaledObject")
+    }
+
+
+def _triggers(spec: Yaml) -> set[tuple[str, str]]:
+    """Topic and group of each trigger on Pulsar."""
+    place = f"persistent://{NEEDS.tenant}/{NEEDS.namespace}/"
+    metadata = [each["metadata"] for each in spec["triggers"] if each["type"] == "pulsar"]
+    assert all(each["topic"].startswith(place) for each in metadata)
+    return {(each["topic"].removeprefix(place), each["subscription"]) for each in metadata}
+
+
+def test_each_service_scales_and_only_there() -> None:
+    assert set(_scaled()) == SERVICES
+    assert not rendered("laptop", "ScaledObject")
+    names = {each["metadata"]["name"] for each in rendered("production", "Deployment")}
+    assert {spec["scaleTargetRef"]["name"] for spec in _scaled().values()} == names
+
+
+@pytest.mark.parametrize("service", sorted(SERVICES - WITHOUT_BACKLOG))
+def test_a_service_scales_by_the_topics_that_it_handles(service: str) -> None:
+    handled = {(topic, service) for topic, groups in NEEDS.groups.items() if service in groups}
+    assert handled
+    assert _triggers(_scaled()[service]) == handled
+
+
+def test_what_has_no_backlog_scales_by_what_waits_for_it() -> None:
+    assert not [topic for topic, groups in NEEDS.groups.items() if WITHOUT_BACKLOG & set(groups)]
+    assert _scaled()["embeddings"]["triggers"] == [
+        {"type": "cpu", "metricType": "Utilization", "metadata": {"value": "70"}}
+    ]
+    there = {(topic, group) for topic, groups in NEEDS.groups.items() for group in groups}
+    waiting = _triggers(_scaled()["completion"])
+    assert waiting <= there
+    assert {group for _, group in waiting} == {"agent", "extraction", "promotion"}
+
+
+def test_a_trigger_knows_where_pulsar_is_and_who_asks() -> None:
+    (authentication,) = rendered("production", "TriggerAuthentication")
+    for spec in _scaled().values():
+        assert 2 <= spec["minReplicaCount"] < spec["maxReplicaCount"]
+        for trigger in spec["triggers"]:
+            if trigger["type"] == "pulsar":
+                metadata = trigger["metadata"]
+                assert metadata["adminURL"] == environment("production")["FOURTIER_BUS_ADMIN_URL"]
+                assert metadata["authModes"] == "bearer"
+                assert int(metadata["msgBacklogThreshold"]) > 0
+                name = trigger["authenticationRef"]["name"]
+                assert name == authentication["metadata"]["name"]
+    (secret,) = authentication["spec"]["secretTargetRef"]
+    assert (secret["parameter"], secret["key"]) == ("bearerToken", "fourtier_bus_token")
+
+
+def test_prometheus_finds_every_pod_and_keeps_our_labels() -> None:
+    (monitor,) = rendered("production", "ServiceMonitor")
+    (service,) = rendered("production", "Service")
+    assert (
+        monitor["spec"]["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+    )
+    (endpoint,) = monitor["spec"]["endpoints"]
+    (port,) = service["spec"]["ports"]
+    assert endpoint["port"] == port["name"]
+    assert port["port"] == FLOW.health_port
+    # Else the name of the Kubernetes Service takes the place of our label `service`.
+    assert endpoint["honorLabels"] is True
+    assert endpoint["relabelings"][0]["targetLabel"] == "component"
+    for deployment in rendered("production", "Deployment"):
+        labels = deployment["spec"]["template"]["metadata"]["labels"]
+        assert service["spec"]["selector"].items() <= labels.items()
+
+
+def test_grafana_finds_the_dashboard() -> None:
+    (dashboard,) = [
+        each
+        for each in rendered("production", "ConfigMap")
+        if each["metadata"]["name"].startswith("fourtier-dashboard-")
+    ]
+    assert dashboard["metadata"]["labels"]["grafana_dashboard"] == "1"
+    assert yaml.safe_load(dashboard["data"]["fourtier.json"])["uid"] == "fourtier"
+
+
+_KNOWN = """
+import sys, yaml
+from cloudcoil.models.keda.v1alpha1 import ScaledObject, TriggerAuthentication
+from cloudcoil.models.prometheus_operator.v1 import ServiceMonitor
+
+models = {model.__name__: model for model in (ScaledObject, TriggerAuthentication, ServiceMonitor)}
+for manifest in yaml.safe_load_all(sys.stdin):
+    read = models[manifest["kind"]].model_validate(manifest)
+    # What the model does not know it leaves out.
+    again = read.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    assert again == manifest, f"{again} is left of {manifest}"
+    print(manifest["metadata"]["name"])
+"""
+
+
+def test_keda_and_the_prometheus_operator_would_take_them() -> None:
+    """In a process of its own: the models are made of large generated files."""
+    pytest.importorskip("cloudcoil.models.keda", reason="`make lint-deployment` brings it")
+    kinds = "ScaledObject|TriggerAuthentication|ServiceMonitor"
+    manifests = rendered("production", kinds)
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", _KNOWN],
+        input=yaml.safe_dump_all(manifests),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.split()) == len(manifests)
