@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import importlib
 import threading
 from collections.abc import AsyncGenerator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,10 @@ from fourtier.engines.graph.protocol import (
 )
 from fourtier.runtime.errors import StartupError
 from fourtier.schema.message import Scope
+
+# LadybugDB would load its library with symbols that all later libraries see: llama.cpp's then takes
+# them for its own and aborts. Loaded here before, it keeps its symbols to itself.
+importlib.import_module("ladybug._lbug")
 
 R = TypeVar("R")
 
