@@ -157,10 +157,11 @@ class PulsarAdmin:
 
     def _refused(self, status: HTTPStatus, content: bytes, asked: str) -> StartupError:
         place = f"Pulsar's admin API at {self._place.url}"
-        if status == HTTPStatus.UNAUTHORIZED:
-            return StartupError(f"{place} refuses us: set a valid token in FOURTIER_BUS_TOKEN")
-        if status == HTTPStatus.FORBIDDEN:
-            return StartupError(f"{place} does not let the token's role do this: {asked}")
+        if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:  # it does not tell them apart
+            return StartupError(
+                f"{place} refuses {asked}: set FOURTIER_BUS_TOKEN to a valid token of a role "
+                f"that may administer the tenant"
+            )
         reason = one_line(content.decode(errors="replace"), self._place.token)
         return StartupError(f"{place} answered {asked} with {status.value}: {reason}")
 

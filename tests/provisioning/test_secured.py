@@ -1,0 +1,109 @@
+"""A flow on servers that let nobody in without a secret, over TLS with an authority of our own."""
+
+import asyncio
+import os
+import re
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fourtier.runtime.bus.contract import Address, Mode
+from fourtier.runtime.bus.pulsar import PulsarSecurity, connect_pulsar
+from tests.cluster.servers import SERVERS
+from tests.provisioning.secured import PASSWORD, Secured, secured_engines, token
+from tests.support.process import FOURTIER
+
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.skipif(
+        not SERVERS.pulsar_admin_url, reason="FOURTIER_TEST_PULSAR_ADMIN_URL names no Pulsar"
+    ),
+    pytest.mark.timeout(180),
+]
+
+FLOW = """
+name: shop
+tenant: acme
+namespace: prod
+bus: {{url: "{bus_url}", admin-url: "{admin_url}"}}
+engines: {{graph: "{graph_url}"}}
+services: {{facts: {{}}, conversations: {{}}}}
+"""
+WRONG_TOKEN = token("admin", b"another key of 32 bytes, no good")
+WRONG_PASSWORD = "wr0ng-passw0rd"  # noqa: S105 - as it says
+Init = Callable[..., Coroutine[Any, Any, tuple[int, str]]]
+
+
+def command_on(engines: Secured, place: Path) -> Init:
+    """`fourtier init` with the right secrets in files, unless the environment says otherwise."""
+    flow, secrets = place / "shop.yaml", place / "secrets"
+    flow.write_text(FLOW.format(**vars(engines)))
+    secrets.mkdir()
+    (secrets / "fourtier_bus_token").write_text(token("admin"))
+    (secrets / "fourtier_graph_password").write_text(f"{PASSWORD}\n")
+    usual = os.environ | {
+        "COLUMNS": "200",
+        "FOURTIER_SECRETS": str(secrets),
+        "FOURTIER_GRAPH_USER": "neo4j",
+        "FOURTIER_BUS_TRUST_CERTIFICATES": str(engines.certificate),
+        "FOURTIER_GRAPH_TRUST_CERTIFICATES": str(engines.certificate),
+    }
+
+    async def init(**environment: str) -> tuple[int, str]:
+        process = await asyncio.create_subprocess_exec(
+            FOURTIER,
+            "init",
+            str(flow),
+            env=usual | environment,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        said = (await process.communicate())[0].decode()
+        for secret in (token("admin"), WRONG_TOKEN, PASSWORD, WRONG_PASSWORD):
+            assert secret not in said
+        return process.returncode or 0, said
+
+    return init
+
+
+async def test_servers_that_want_secrets(tmp_path: Path) -> None:
+    async with secured_engines(tmp_path) as engines:
+        init = command_on(engines, tmp_path)
+
+        wrong = {
+            "refuses GET namespaces/acme/prod": {"FOURTIER_BUS_TOKEN": WRONG_TOKEN},
+            "of a role that may administer": {"FOURTIER_BUS_TOKEN": token("nobody")},
+            "certificate verify failed": {"FOURTIER_BUS_TRUST_CERTIFICATES": ""},
+            "refuses user and password": {"FOURTIER_GRAPH_PASSWORD": WRONG_PASSWORD},
+            f"{engines.graph_url} cannot be used": {"FOURTIER_GRAPH_TRUST_CERTIFICATES": ""},
+        }
+        for expected, environment in wrong.items():
+            code, said = await init(**environment)
+            assert (code, expected in said, said.count("\n")) == (2, True, 1), said
+
+        code, said = await init()
+        assert code == 0, said
+        assert " made, 1 is there." in said
+        code, said = await init(
+            FOURTIER_GRAPH_URL=engines.graph_url.replace("bolt://", "bolt+s://")
+        )
+        assert code == 0, said
+        assert re.search(r"^\d+ is there\.$", said, re.MULTILINE), said
+
+        await published_and_received(engines)
+
+
+async def published_and_received(engines: Secured) -> None:
+    """The bus itself takes the same token and certificate."""
+    security = PulsarSecurity(token("admin"), str(engines.certificate))
+    connecting = connect_pulsar(
+        engines.bus_url, "acme", "prod", security=security, log_file="/dev/null"
+    )
+    async with connecting as bus:
+        await bus.publish(Address("facts.store"), b"hello")
+        async with bus.subscribe(Address("facts.store"), "facts", Mode.KEY_SHARED) as subscription:
+            delivery = await subscription.receive()
+            assert delivery.payload == b"hello"
+            await delivery.acknowledge()
