@@ -7,6 +7,8 @@ from tests.support.flow import running_flow
 
 #: They start flows of their own, or name the port of the embedded broker.
 _EMBEDDED = {"test_command.py", "test_kill.py", "test_wire.py"}
+#: Each write waits for a disk there, and two Java machines share the processors with the tests.
+_PATIENCE = 300
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -16,6 +18,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if isinstance(item, pytest.Function) and _runs_flows(item):
                 item.add_marker("cluster")
+                item.add_marker(pytest.mark.timeout(_PATIENCE))
 
 
 def _runs_flows(item: pytest.Function) -> bool:
