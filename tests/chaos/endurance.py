@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fourtier.client import client_on
 from fourtier.runtime.bus.pulsar import PulsarSecurity, connect_pulsar
-from tests.chaos.faults import Endured, Fault, endure
+from tests.chaos.faults import Endured, Fault, endure, warm_up
 from tests.chaos.flow import NAMESPACE, TENANT, chaos_flow
 from tests.chaos.runs import Load
 from tests.chaos.table import problems, table
@@ -14,6 +14,8 @@ from tests.chaos.verdict import Verdict, dead_letters, judge, settled
 
 #: Seconds for one fault, and a second more for each of its runs.
 _FOR_A_FAULT = 120.0
+#: So many runs may find the engines cold.
+_COLD = 20
 #: Memory has come to rest when nothing more is stored for so many seconds.
 _RESTS_AFTER = 60.0
 
@@ -60,7 +62,7 @@ async def endure_all(
         client_on(bus) as client,
     ):
         load = Load(client)
-        endured: list[Endured] = []
+        endured = [await warm_up(load, _COLD)]
         for at, fault in enumerate(faults):
             number = runs * (at + 1) // len(faults) - runs * at // len(faults)
             endured.append(await endure(flow, load, fault, number, _FOR_A_FAULT + number))

@@ -62,8 +62,12 @@ async def _do_nothing(_flow: ChaosFlow) -> None:
     pass
 
 
-#: What the other faults are compared with; and cold engines get warm.
-NOTHING = Fault("nothing", _do_nothing, _do_nothing, times=0)
+def _nothing(name: str) -> Fault:
+    return Fault(name, _do_nothing, _do_nothing, times=0)
+
+
+#: What the other faults are compared with.
+NOTHING = _nothing("nothing")
 
 
 def killed(name: str, *, times: int = 1, lasts: float = 0.0) -> Fault:
@@ -122,3 +126,13 @@ async def endure(flow: ChaosFlow, load: Load, fault: Fault, number: int, within:
                 if (seconds := recovery(runs, restarted)) is not None:
                     recoveries.append(seconds)
     return Endured(fault, runs, time.monotonic() - began, recoveries)
+
+
+async def warm_up(load: Load, most: int) -> Endured:
+    """Ask runs one by one until one of them had every tier; real engines are slow at first."""
+    began = time.monotonic()
+    runs: list[Run] = []
+    while len(runs) < most and (not runs or runs[-1].left_out or runs[-1].problem):
+        runs += load.more("cold start", 1)
+        await load.ask(runs[-1:])
+    return Endured(_nothing("cold start"), runs, time.monotonic() - began)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.endurance import endure_all
-from tests.chaos.faults import NOTHING, killed
+from tests.chaos.faults import killed
 from tests.cluster.servers import SERVERS
 
 #: Each kill costs the seconds in which a service starts, so embeddings and the like are left out.
@@ -24,6 +24,6 @@ async def test_nothing_is_lost_or_doubled_on_the_embedded_engines(tmp_path: Path
 @pytest.mark.skipif(SERVERS.neo4j_url is None, reason="needs Java: make test-cluster")
 @pytest.mark.timeout(300)
 async def test_nothing_is_lost_or_doubled_on_pulsar_and_neo4j(tmp_path: Path) -> None:
-    faults = [NOTHING, killed("agent"), killed("pulsar", lasts=2.0), killed("neo4j", lasts=2.0)]
+    faults = [killed("agent"), killed("pulsar", lasts=2.0), killed("neo4j", lasts=2.0)]
     trial = await endure_all(tmp_path, faults, RUNS, cluster=True)
     assert trial.passed, trial.report
