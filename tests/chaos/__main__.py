@@ -8,7 +8,8 @@ import tempfile
 from pathlib import Path
 
 from tests.chaos.endurance import endure_all
-from tests.chaos.faults import NOTHING, Fault, hung, killed
+from tests.chaos.faults import NOTHING, Fault, hung, killed, slow_model
+from tests.chaos.floods import malformed
 from tests.chaos.flow import SERVICES
 from tests.cluster.jars import MissingToolError
 
@@ -19,6 +20,8 @@ def _faults(*, cluster: bool, times: int) -> list[Fault]:
         *(killed(name, times=times) for name in SERVICES),
         *(killed(name, times=times, lasts=2.0) for name in engines),
         hung("episodes", lasts=10.0),
+        slow_model(lasts=12.0),
+        malformed(),
     ]
 
 
@@ -41,6 +44,7 @@ async def _main(arguments: argparse.Namespace) -> bool:
             faults,
             arguments.runs,
             cluster=arguments.cluster,
+            overloaded=not arguments.only or "load" in arguments.only,
             tell=_tell,
         )
     _tell(trial.report)

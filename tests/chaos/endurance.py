@@ -7,6 +7,7 @@ from pathlib import Path
 from fourtier.client import client_on
 from fourtier.runtime.bus.pulsar import PulsarSecurity, connect_pulsar
 from tests.chaos.faults import Endured, Fault, endure, warm_up
+from tests.chaos.floods import overload
 from tests.chaos.flow import NAMESPACE, TENANT, chaos_flow
 from tests.chaos.runs import Load
 from tests.chaos.table import problems, table
@@ -31,14 +32,13 @@ class Trial:
     @property
     def passed(self) -> bool:
         """Whether nothing was lost, nothing doubled and nothing given up."""
-        told = all(each.passed for each in self.endured)
-        return told and not (self.verdict.lost or self.verdict.doubled or self.dead_letters)
+        return not (list(problems(self.endured, self.verdict)) or self.dead_letters)
 
     @property
     def report(self) -> str:
         """The table, and a line for everything that is wrong."""
-        lines = [*table(self.endured, self.verdict), *problems(self.verdict), *self.dead_letters]
-        return "\n".join(lines)
+        rows = table(self.endured, self.verdict)
+        return "\n".join([*rows, *problems(self.endured, self.verdict), *self.dead_letters])
 
 
 async def endure_all(
@@ -47,9 +47,13 @@ async def endure_all(
     runs: int,
     *,
     cluster: bool = False,
+    overloaded: bool = False,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Trial:
-    """Let faults strike one after another, each among its share of the runs."""
+    """Let faults strike one after another, each among its share of the runs.
+
+    With `overloaded` there comes a flood of questions at the end.
+    """
     async with (
         chaos_flow(place, cluster=cluster) as flow,
         connect_pulsar(
@@ -67,5 +71,8 @@ async def endure_all(
             number = runs * (at + 1) // len(faults) - runs * at // len(faults)
             endured.append(await endure(flow, load, fault, number, _FOR_A_FAULT + number))
             tell(f"{fault.name}: {number} runs in {endured[-1].took:.1f} s")
+        if overloaded:
+            endured.append(await overload(flow, load, within=3 * _FOR_A_FAULT))
+            tell(f"overload in {endured[-1].took:.1f} s")
         found = await settled(client, load.runs, within=_RESTS_AFTER)
         return Trial(endured, judge(flow, load.runs, found), await dead_letters(bus))

@@ -27,7 +27,7 @@ class Fault:
         heal: puts it right; returns when that is done.
         times: how often, spread over the runs.
         lasts: seconds from the one to the other.
-        leaves_out: the tier that runs have to do without, and say so.
+        expected: finds what else should have come of it and did not.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Fault:
     heal: Deed
     times: int = 1
     lasts: float = 0.0
-    leaves_out: str = ""
+    expected: Callable[[ChaosFlow, Sequence[Run]], Sequence[str]] = lambda _flow, _runs: ()
 
 
 @dataclass
@@ -44,30 +44,29 @@ class Endured:
 
     Attributes:
         recoveries: seconds from each healing until the next run finished.
+        problems: what is wrong besides what the runs left behind.
+        note: what else is worth telling.
     """
 
     fault: Fault
     runs: Sequence[Run]
     took: float
     recoveries: list[float] = field(default_factory=list)
-
-    @property
-    def passed(self) -> bool:
-        """Whether the runs have told what they had to do without."""
-        tier = self.fault.leaves_out
-        return not tier or any(tier in run.left_out for run in self.runs)
+    problems: list[str] = field(default_factory=list)
+    note: str = ""
 
 
 async def _do_nothing(_flow: ChaosFlow) -> None:
     pass
 
 
-def _nothing(name: str) -> Fault:
+def nothing(name: str) -> Fault:
+    """No fault, under a name."""
     return Fault(name, _do_nothing, _do_nothing, times=0)
 
 
 #: What the other faults are compared with.
-NOTHING = _nothing("nothing")
+NOTHING = nothing("nothing")
 
 
 def killed(name: str, *, times: int = 1, lasts: float = 0.0) -> Fault:
@@ -91,7 +90,32 @@ def hung(name: str, *, lasts: float) -> Fault:
     async def heal(flow: ChaosFlow) -> None:
         _signal(flow, name, signal.SIGCONT)
 
-    return Fault(f"{name} hangs", strike, heal, lasts=lasts, leaves_out=name)
+    def told(_flow: ChaosFlow, runs: Sequence[Run]) -> Sequence[str]:
+        if any(name in run.left_out for run in runs):
+            return ()
+        return [f"no run was told that it goes without its {name}"]
+
+    return Fault(f"{name} hangs", strike, heal, lasts=lasts, expected=told)
+
+
+def slow_model(*, lasts: float) -> Fault:
+    """A model that takes its time; it must not be asked twice because of that."""
+
+    async def strike(flow: ChaosFlow) -> None:
+        flow.script.hold()
+
+    async def heal(flow: ChaosFlow) -> None:
+        flow.script.go_on()
+
+    def asked_once(flow: ChaosFlow, runs: Sequence[Run]) -> Sequence[str]:
+        names = {run.name for run in runs}
+        return [
+            f"{name}: step {step} was asked for {times} times"
+            for (name, step), times in flow.script.asked.items()
+            if name in names and times > 1
+        ]
+
+    return Fault("slow model", strike, heal, lasts=lasts, expected=asked_once)
 
 
 def _signal(flow: ChaosFlow, name: str, number: int) -> None:
@@ -125,7 +149,8 @@ async def endure(flow: ChaosFlow, load: Load, fault: Fault, number: int, within:
                 await load.wait_next(runs, restarted)
                 if (seconds := recovery(runs, restarted)) is not None:
                     recoveries.append(seconds)
-    return Endured(fault, runs, time.monotonic() - began, recoveries)
+    took = time.monotonic() - began
+    return Endured(fault, runs, took, recoveries, list(fault.expected(flow, runs)))
 
 
 async def warm_up(load: Load, most: int) -> Endured:
@@ -135,4 +160,4 @@ async def warm_up(load: Load, most: int) -> Endured:
     while len(runs) < most and (not runs or runs[-1].left_out or runs[-1].problem):
         runs += load.more("cold start", 1)
         await load.ask(runs[-1:])
-    return Endured(_nothing("cold start"), runs, time.monotonic() - began)
+    return Endured(nothing("cold start"), runs, time.monotonic() - began)

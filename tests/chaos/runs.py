@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from fourtier.client import Client
 from fourtier.runtime.bus.contract import BusError
-from fourtier.runtime.errors import FourtierError
+from fourtier.runtime.errors import CallFailedError, FourtierError
 from fourtier.schema.message import Scope
 
 USERS = tuple(f"user-{number}" for number in range(4))
@@ -22,6 +22,8 @@ class Run:
         number: names it, its invoice and its fact.
         finished: when the last reply came, by the monotonic clock; None when none came.
         left_out: the tiers that it had to do without.
+        refused_for: seconds after which it may be asked again, of one that was not taken on.
+        alone: in a conversation of its own.
     """
 
     number: int
@@ -30,6 +32,8 @@ class Run:
     answer: str = ""
     problem: str = ""
     left_out: frozenset[str] = frozenset()
+    refused_for: float | None = None
+    alone: bool = False
 
     @property
     def name(self) -> str:
@@ -44,6 +48,8 @@ class Run:
     @property
     def conversation(self) -> str:
         """Runs of one conversation come one after another."""
+        if self.alone:
+            return f"talk-of-{self.name}"
         return f"talk-{self.number // len(USERS) % _CONVERSATIONS}"
 
     @property
@@ -65,10 +71,10 @@ class Load:
     runs: list[Run] = field(default_factory=list)
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
-    def more(self, fault: str, number: int) -> list[Run]:
+    def more(self, fault: str, number: int, *, alone: bool = False) -> list[Run]:
         """New runs that are to be asked under a fault."""
         first = len(self.runs)
-        new = [Run(at, fault) for at in range(first, first + number)]
+        new = [Run(at, fault, alone=alone) for at in range(first, first + number)]
         self.runs += new
         return new
 
@@ -89,6 +95,8 @@ class Load:
                 )
             except (FourtierError, BusError) as error:
                 run.problem = str(error)
+                if isinstance(error, CallFailedError):
+                    run.refused_for = error.retry_after
             else:
                 run.answer, run.problem = reply.answer, reply.reason
                 run.left_out = frozenset(reply.metadata.tiers_left_out)

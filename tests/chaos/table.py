@@ -22,11 +22,13 @@ def table(endured: Sequence[Endured], verdict: Verdict) -> Iterator[str]:
             len(numbers & verdict.unknown),
             recovery,
             f"{each.took:.1f} s",
-        )
+        ) + (f"  {each.note}" if each.note else "")
     yield "* interrupted while a tool was at work that must never run twice; the run was told so"
 
 
-def problems(verdict: Verdict) -> Iterator[str]:
-    """One line for each run with which something is wrong."""
+def problems(endured: Sequence[Endured], verdict: Verdict) -> Iterator[str]:
+    """One line for everything that is wrong."""
+    for each in endured:
+        yield from (f"{each.fault.name}: {problem}" for problem in each.problems)
     for number, words in sorted((verdict.lost | verdict.doubled).items()):
         yield f"run-{number:05d}: {words}"

@@ -1,5 +1,6 @@
 """What is there at the end, held against what should be."""
 
+import asyncio
 import re
 import time
 from collections import Counter
@@ -19,6 +20,8 @@ from tests.support.waiting import wait_until
 _TREE = re.compile(r"tree number (\d+) ")
 _INVOICE = re.compile(r"run-(\d+)")
 _PAGE = 1_000
+#: Seconds between two looks: they cost the services work.
+_PAUSE = 0.5
 #: What the agent says of a payment that it does not know to have been made.
 _UNKNOWN = re.compile(r"Whether it took effect is unknown|was not run|did not finish|failed:")
 
@@ -46,7 +49,8 @@ async def look(client: Client, runs: Iterable[Run]) -> Findings:
         scope = Scope(user, "default")
         found.facts.update([number async for number in _facts(client, scope)])
         found.episodes.update([number async for number in _episodes(client, scope)])
-    for scope, conversation in dict.fromkeys((run.scope, run.conversation) for run in runs):
+    taken = [run for run in runs if run.refused_for is None]
+    for scope, conversation in dict.fromkeys((run.scope, run.conversation) for run in taken):
         record = await client.conversations.get(scope, conversation)
         numbers = [int(_INVOICE.findall(each.query)[0]) for each in record.invocations]
         found.records.update(numbers)
@@ -83,6 +87,7 @@ async def settled(client: Client, runs: Sequence[Run], within: float) -> Finding
 
     async def is_settled() -> bool:
         nonlocal found, known, grew
+        await asyncio.sleep(_PAUSE)
         try:
             found = await look(client, runs)
         except FourtierError:  # a service has not recovered yet
@@ -119,7 +124,8 @@ def judge(flow: ChaosFlow, runs: Sequence[Run], found: Findings) -> Verdict:
     """Hold what was found against what each run should have left."""
     paid = Counter(uses(flow.ledger, "pay"))
     told = {name for name, words in flow.script.shown.items() if _UNKNOWN.search(words)}
-    lost = {run.number: ", ".join(_lost(run, found, paid, told)) for run in runs}
+    taken = [run for run in runs if run.refused_for is None]
+    lost = {run.number: ", ".join(_lost(run, found, paid, told)) for run in taken}
     doubled = {run.number: ", ".join(_doubled(run, found, paid)) for run in runs}
     for numbers in found.order.values():
         if numbers != sorted(numbers):
@@ -143,6 +149,8 @@ def _lost(run: Run, found: Findings, paid: Counter[str], told: Container[str]) -
 
 
 def _doubled(run: Run, found: Findings, paid: Counter[str]) -> Iterator[str]:
+    if run.refused_for is not None and (paid[run.name] or found.facts[run.number]):
+        yield "refused, and done"
     for what, counted in found.places.items():
         if counted[run.number] > 1:
             yield f"{what} {counted[run.number]} times"

@@ -1,0 +1,90 @@
+"""Too much of what is wrong, and too much of what is right."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from fourtier.agent.parameters import AgentParameters
+from fourtier.runtime.bus.contract import Address, Bus, Mode
+from fourtier.runtime.bus.pulsar import PulsarSecurity, connect_pulsar
+from fourtier.runtime.host import OPERATOR
+from fourtier.runtime.serving import dead_letter_address
+from fourtier.schema.agent import AGENT_REQUEST
+from tests.chaos.faults import Endured, Fault, nothing
+from tests.chaos.flow import NAMESPACE, TENANT, ChaosFlow
+from tests.chaos.runs import Load
+
+MALFORMED = 10_000
+_AT_ONCE = 100
+#: What the agent's process may grow by, in MiB, however many questions come.
+_MAY_GROW_BY = 100
+_TIMES = 10
+
+
+@asynccontextmanager
+async def bus_of(flow: ChaosFlow) -> AsyncGenerator[Bus]:
+    """A connection of its own."""
+    async with connect_pulsar(
+        flow.bus_url, TENANT, NAMESPACE, security=PulsarSecurity(), log_file="/dev/null"
+    ) as bus:
+        yield bus
+
+
+def malformed() -> Fault:
+    """Messages on the agent's topic that are none; each must be found in its dead letters."""
+
+    async def flood(flow: ChaosFlow) -> None:
+        address = Address(AGENT_REQUEST.topic.name)
+        async with bus_of(flow) as bus:
+            for first in range(0, MALFORMED, _AT_ONCE):
+                keys = (f"k{at % 7}" for at in range(first, first + _AT_ONCE))
+                await asyncio.gather(*(bus.publish(address, b"{", key=key) for key in keys))
+
+    async def clear(flow: ChaosFlow) -> None:
+        async with (
+            bus_of(flow) as bus,
+            bus.subscribe(dead_letter_address("agent"), OPERATOR, Mode.SHARED) as letters,
+        ):
+            for _ in range(MALFORMED):
+                letter = await letters.receive()
+                assert letter.properties["dead-error"].startswith("malformed"), letter.properties
+                await letter.acknowledge()
+
+    return Fault(f"{MALFORMED:,} malformed messages", flood, clear)
+
+
+async def overload(flow: ChaosFlow, load: Load, within: float) -> Endured:
+    """Ask ten times what the agent takes on, while its model is too slow to answer any."""
+    began = time.monotonic()
+    takes_on = AgentParameters().runs_in_hand
+    fault = nothing(f"{_TIMES} times the load")
+    runs = load.more(fault.name, _TIMES * takes_on, alone=True)
+    before = resident_mib(flow, "agent")
+    with suppress(TimeoutError):
+        async with asyncio.timeout(within), asyncio.TaskGroup() as group:
+            flow.script.hold()
+            group.create_task(load.ask(runs))
+            await load.wait_finished(runs, len(runs) - takes_on)
+            flow.script.go_on()
+    flow.script.go_on()
+    endured = Endured(fault, runs, time.monotonic() - began)
+    refused = [run for run in runs if run.refused_for is not None]
+    grown = resident_mib(flow, "agent") - before
+    endured.note = f"{len(refused)} refused, the agent grew by {grown} of {before} MiB"
+    if len(refused) != len(runs) - takes_on:
+        endured.problems.append(f"{len(refused)} of {len(runs)} were refused")
+    if grown > _MAY_GROW_BY:
+        endured.problems.append(f"the agent grew by {grown} MiB")
+    return endured
+
+
+def resident_mib(flow: ChaosFlow, name: str) -> int:
+    """The memory of a service's process."""
+    guard = flow.servers[name]._process
+    assert guard is not None, f"{name} does not run"
+    child = Path(f"/proc/{guard.pid}/task/{guard.pid}/children").read_text().split()[0]
+    status = Path(f"/proc/{child}/status").read_text()
+    resident = next(line for line in status.splitlines() if line.startswith("VmRSS"))
+    return int(resident.split()[1]) // 1024
