@@ -15,7 +15,6 @@ from fourtier.runtime.host import Host, run_services
 from fourtier.runtime.settings import Settings
 from tests.cluster.flows import flow_place
 
-
 #: Whoever runs the tests may have a real model in their environment.
 _NO_MODEL: Mapping[str, Any] = {"model_url": None, "model_key": None, "model_name": None}
 

@@ -9,11 +9,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.waiting import wait_until
-
 from fourtier.client import Client, connect
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.running import read_running
+from tests.support.waiting import wait_until
 
 FOURTIER = str(Path(sys.executable).with_name("fourtier"))
 
