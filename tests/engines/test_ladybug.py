@@ -23,6 +23,13 @@ from tests.engines.graph_contract import (
 )
 
 
+def copy_as_killed(place: Path, copy: Path) -> None:
+    """The files of an open graph as `kill -9` would leave them."""
+    copy.mkdir()
+    for file in place.glob("graph.lbug*"):
+        (copy / file.name).write_bytes(file.read_bytes())
+
+
 class TestLadybug(GraphStoreContract):
     def opened(
         self, place: Path, schema: GraphSchema = SCHEMA
@@ -49,6 +56,27 @@ class TestLadybug(GraphStoreContract):
                 None, "MATCH (f:Fact)-[:AFTER]->(b:Fact) RETURN count(f) AS number"
             )
             assert related == [{"number": len(found) - 10}]
+
+    async def test_a_write_that_a_full_disk_cut_off_costs_only_itself(self, tmp_path: Path) -> None:
+        log = tmp_path / "killed" / "graph.lbug.wal"
+        async with self.opened(tmp_path) as store:
+            await create(store, row("a"))
+            await create(store, row("b"))
+            before = (tmp_path / log.name).stat().st_size
+            await create(store, row("c"))
+            copy_as_killed(tmp_path, log.parent)
+        whole = log.read_bytes()
+        torn = whole[: (before + len(whole)) // 2]
+        log.write_bytes(
+            torn + bytes(len(whole) - len(torn))
+        )  # as a disk leaves what was not written
+
+        for more in ("d", "e"):
+            async with self.opened(log.parent) as store:
+                await create(store, row(more))
+        async with self.opened(log.parent) as store:
+            assert await things(store) == ["a", "b", "d", "e"]
+        assert [kept.stat().st_size for kept in log.parent.glob("*.torn-*")] == [len(whole)]
 
     async def test_readers_see_whole_transactions(self, store: GraphStore) -> None:
         assert {count % 10 for count in await seen_while_writing(store)} == {0}

@@ -3,7 +3,10 @@
 import asyncio
 import contextlib
 import importlib
+import logging
+import shutil
 import threading
+import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -27,6 +30,8 @@ from fourtier.schema.message import Scope
 # LadybugDB would load its library with symbols that all later libraries see: llama.cpp's then takes
 # them for its own and aborts. Loaded here before, it keeps its symbols to itself.
 importlib.import_module("ladybug._lbug")
+
+log = logging.getLogger(__name__)
 
 R = TypeVar("R")
 
@@ -165,6 +170,31 @@ def _create_relation(relation: Relation) -> str:
     )
 
 
+def _opened(file: Path) -> ladybug.Database:
+    """Open the file. A transaction that was cut off while it was written is left out.
+
+    A disk that was full leaves half a transaction at the end of the log, and the database does not
+    open then. That transaction was never confirmed; the log is kept beside the file all the same.
+    """
+    try:
+        return ladybug.Database(str(file), buffer_pool_size=_BUFFER_BYTES)
+    except RuntimeError as error:
+        if "WAL file is corrupted" not in str(error):
+            raise
+    log_file = file.with_name(f"{file.name}.wal")
+    kept = file.with_name(f"{log_file.name}.torn-{time.time_ns()}")
+    shutil.copyfile(log_file, kept)
+    log.error(
+        "The last transaction of the graph %s was cut off, as by a full disk; it was never "
+        "confirmed and is left out. Its log is kept in %s.",
+        file,
+        kept,
+    )
+    return ladybug.Database(
+        str(file), buffer_pool_size=_BUFFER_BYTES, throw_on_wal_replay_failure=False
+    )
+
+
 @asynccontextmanager
 async def open_ladybug(file: Path, schema: GraphSchema) -> AsyncGenerator[LadybugGraphStore]:
     """Open or create the database file with a service's schema.
@@ -174,9 +204,7 @@ async def open_ladybug(file: Path, schema: GraphSchema) -> AsyncGenerator[Ladybu
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        database = await asyncio.to_thread(
-            ladybug.Database, str(file), buffer_pool_size=_BUFFER_BYTES
-        )
+        database = await asyncio.to_thread(_opened, file)
     except (OSError, RuntimeError) as error:
         if "lock" in str(error):
             raise StartupError(
