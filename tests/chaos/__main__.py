@@ -11,6 +11,7 @@ from tests.chaos.endurance import endure_all
 from tests.chaos.faults import NOTHING, Fault, hung, killed, slow_model
 from tests.chaos.floods import malformed
 from tests.chaos.flow import SERVICES
+from tests.chaos.full_disk import full_disk
 from tests.cluster.jars import MissingToolError
 
 
@@ -22,6 +23,7 @@ def _faults(*, cluster: bool, times: int) -> list[Fault]:
         hung("episodes", lasts=10.0),
         slow_model(lasts=12.0),
         malformed(),
+        *(full_disk(name, lasts=10.0) for name in ("facts", "conversations") if not cluster),
     ]
 
 

@@ -3,9 +3,10 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import aiohttp
@@ -47,25 +48,22 @@ class ChaosFlow:
         servers: services and engines by their names.
         ledger: what the tools have noted.
         script: the model's.
+        service: makes the process of a service anew, with a bound on the size of its files or none.
     """
 
     bus_url: str
-    servers: Mapping[str, Server]
+    servers: dict[str, Server]
+    service: Callable[[str, int | None], Server]
     ledger: Path
     script: Script
     model: ScriptedModel
 
 
 @asynccontextmanager
-async def chaos_flow(
-    place: Path, *, cluster: bool = False, limits: Mapping[str, int] | None = None
-) -> AsyncGenerator[ChaosFlow]:
+async def chaos_flow(place: Path, *, cluster: bool = False) -> AsyncGenerator[ChaosFlow]:
     """Start everything below `place`; it all ends with this context, or with this process.
 
-    Args:
-        place: an empty directory.
-        cluster: on Pulsar and Neo4j instead of the embedded engines.
-        limits: service to the most bytes that a file of its may have.
+    With `cluster` it runs on Pulsar and Neo4j instead of the embedded engines.
     """
     script = Script()
     async with AsyncExitStack() as stack:
@@ -89,16 +87,15 @@ async def chaos_flow(
             "services": dict(SERVICES),
         }
         file.write_text(yaml.safe_dump(described), "utf-8")
-        for name in SERVICES:
-            limit = (limits or {}).get(name)
-            servers[name] = _service(name, file, place, environment, limit)
-        stack.push_async_callback(_stop, [servers[name] for name in reversed(SERVICES)])
+        service = partial(_service, file, place, environment)
+        servers |= {name: service(name, None) for name in SERVICES}
+        stack.push_async_callback(_stop, servers)
         await asyncio.gather(*(servers[name].start() for name in SERVICES))
-        yield ChaosFlow(bus_url, servers, ledger, script, model)
+        yield ChaosFlow(bus_url, servers, service, ledger, script, model)
 
 
 def _service(
-    name: str, file: Path, place: Path, environment: Mapping[str, str], limit: int | None
+    file: Path, place: Path, environment: Mapping[str, str], name: str, limit: int | None
 ) -> Server:
     health_port = free_port()
     own = {
@@ -119,8 +116,8 @@ def _service(
     return Server(name, command, place / f"{name}.log", lambda: _is_ready(health_port))
 
 
-async def _stop(servers: list[Server]) -> None:
-    await asyncio.gather(*(server.stop() for server in servers))
+async def _stop(servers: Mapping[str, Server]) -> None:
+    await asyncio.gather(*(servers[name].stop() for name in SERVICES))
 
 
 async def _is_ready(health_port: int) -> bool:
