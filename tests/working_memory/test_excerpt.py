@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fourtier.runtime.tokens import count_tokens
@@ -58,6 +58,7 @@ def test_compact_json_keeps_whole_fields() -> None:
 
 
 @given(SENTENCES, st.integers(1, 400))
+@example("1,000,000 1,000,000,000 0 100,000 0", 26)
 def test_a_cut_is_within_its_limit_and_invents_no_word(text: str, limit: int) -> None:
     passage = Passage(text)
     short = passage.cut(limit)

@@ -73,7 +73,9 @@ class _Choice:
     def __init__(self, words: Sequence[str], limit: int) -> None:
         self._words = words
         self._kept: set[int] = set()
-        self.room = limit
+        self.room = limit - len(
+            _GAP
+        )  # each span pays for the gap before it; one may follow the last
 
     def take_each(self, indexes: Iterable[int], share: int, *, around: int) -> None:
         """Keep the words at these places while the share lasts; one that is too long is skipped.
