@@ -1,13 +1,16 @@
 """A route that is full refuses what is new, finishes what it has, and then takes more."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 
 import pytest
 
-from fourtier.runtime.bus.contract import Address
+from fourtier.runtime.admission import Admission
+from fourtier.runtime.bus.contract import Address, Delivery
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.calls import open_caller
+from fourtier.runtime.envelope import Envelope
 from fourtier.runtime.errors import CallFailedError
 from fourtier.runtime.routes import Route, stream
 from fourtier.schema.topics import Call, Topic
@@ -70,3 +73,21 @@ async def test_what_nobody_can_be_told_of_waits_its_turn() -> None:
         await wait_until(lambda: len(slow.begun) == MOST + 2)
 
     assert sorted(slow.begun) == list(range(MOST + 2))
+
+
+@pytest.mark.parametrize(
+    ("age", "redelivered", "refused"),
+    [(0.0, False, True), (60.0, False, False), (0.0, True, False)],
+)
+def test_what_a_replica_that_is_gone_may_have_begun_is_taken_on(
+    age: float, *, redelivered: bool, refused: bool
+) -> None:
+    async def acknowledge() -> None:
+        pass
+
+    admission = Admission("test.kept", most=1, side_by_side=1)
+    admission.take()
+    properties = {"id": "1", "reply-to": "inbox.test"}
+    delivery = Delivery("1", b"", properties, "k", time.time() - age, redelivered, acknowledge)
+
+    assert (admission.refusal(delivery, Envelope.of(properties, "1")) is not None) == refused

@@ -16,6 +16,8 @@ from fourtier.runtime.errors import OverloadedError
 
 #: How much the latest message counts in the mean time that one takes.
 _WEIGHT = 0.1
+#: A message is taken within this many seconds, or it was waiting or in hand somewhere before.
+_FRESH = 3.0
 
 
 class Admission:
@@ -37,7 +39,7 @@ class Admission:
         """Why a message is not taken on; None where it is."""
         if self._most is None or self._in_hand < self._most:
             return None
-        if around.reply_to is None or around.again or delivery.redelivered:
+        if around.reply_to is None or around.again or _may_have_begun(delivery):
             return None
         seconds = self._in_hand * self._mean_seconds / self._side_by_side
         return OverloadedError(self._topic, self._in_hand, max(1, math.ceil(seconds)))
@@ -60,3 +62,8 @@ class Admission:
             seconds = time.monotonic() - began
             known = self._mean_seconds or seconds
             self._mean_seconds = known + _WEIGHT * (seconds - known)
+
+
+def _may_have_begun(delivery: Delivery) -> bool:
+    """Whether a replica that is gone may have had it in hand; Pulsar does not always tell."""
+    return delivery.redelivered or time.time() - delivery.published_at > _FRESH
