@@ -10,7 +10,7 @@ from fourtier.runtime import signs
 from fourtier.runtime.bus.contract import Address
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.calls import Caller, open_caller
-from fourtier.runtime.errors import NoAnswerError
+from fourtier.runtime.errors import LostPieceError, NoAnswerError
 from fourtier.runtime.routes import Route, stream
 from fourtier.runtime.signs import Silence
 from fourtier.schema.topics import Call, Topic
@@ -110,4 +110,20 @@ async def test_a_stream_that_falls_silent_in_the_middle_is_given_up_at_once() ->
         pieces = caller.stream(STREAM, NOTE)
         assert (await anext(pieces)).number == 1
         with pytest.raises(NoAnswerError):
+            await anext(pieces)
+
+
+async def test_a_piece_that_was_lost_is_noticed() -> None:
+    bus = FailingBus()
+
+    async def holey(note: Note) -> AsyncIterator[Reply]:
+        yield Reply(number=0, last=False)
+        bus.loses[caller.inbox.name] = 1
+        yield Reply(number=1, last=False)
+        yield Reply(number=note.number, last=True)
+
+    async with caller_of(bus, stream(STREAM, holey)) as caller:
+        pieces = caller.stream(STREAM, NOTE)
+        assert (await anext(pieces)).number == 0
+        with pytest.raises(LostPieceError, match="got lost"):
             await anext(pieces)

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from fourtier.runtime import envelope, telemetry
 from fourtier.runtime.bus.contract import Address, Bus, BusError, Delivery, Mode, Subscription
-from fourtier.runtime.errors import CallFailedError, NoAnswerError, RefusedError
+from fourtier.runtime.errors import CallFailedError, LostPieceError, NoAnswerError, RefusedError
 from fourtier.runtime.signs import Silence
 from fourtier.schema.message import Answer, Message
 from fourtier.schema.topics import Call, Topic
@@ -85,9 +85,13 @@ class Caller:
             with telemetry.calling(call.topic.name):
                 await self._ask(call, question, asked)
                 delivery = await self._piece(call, question, asked, begun=False)
+            number = 0
+            _check_number(call, delivery, number)
             yield _read(call, delivery)
             while delivery.properties.get(envelope.LAST) != "true":
                 delivery = await self._piece(call, question, asked, begun=True)
+                number += 1
+                _check_number(call, delivery, number)
                 yield _read(call, delivery)
 
     @contextmanager
@@ -220,6 +224,19 @@ async def _next(call: Call[Q, A], asked: _Asked, seconds: float) -> Delivery:
     if isinstance(answer, BusError):
         raise answer
     return answer
+
+
+def _check_number(call: Call[Q, A], delivery: Delivery, number: int) -> None:
+    """See that no piece of a stream is missing.
+
+    What is kept may be handled again from its beginning, and its last piece stands for the whole.
+
+    Raises:
+        LostPieceError: one is, or pieces of another attempt came in between.
+    """
+    given = delivery.properties.get(envelope.PIECE, str(number))
+    if not call.topic.persistent and given != str(number):
+        raise LostPieceError(call.topic.name)
 
 
 def _read(call: Call[Q, A], delivery: Delivery) -> A:

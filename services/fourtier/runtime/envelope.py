@@ -16,6 +16,8 @@ REPLY_TO = "reply-to"
 DEADLINE = "deadline"
 #: `true` on the last answer to a call.
 LAST = "last"
+#: On the answers of a stream: its number, from 0, so that a lost one is noticed.
+PIECE = "piece"
 #: On an answer that is an error: its type.
 ERROR = "error"
 #: `true` on a question whose caller wants signs while it is in hand, and on such a sign.

@@ -7,6 +7,7 @@ FourtierError
 ├── OverloadedError    there is too much to do: come back later
 ├── CallFailedError    a service answered a call with an error
 └── NoAnswerError      a service did not answer a call before its deadline
+    └── LostPieceError a part of its answer did not arrive
 """
 
 
@@ -74,4 +75,12 @@ class NoAnswerError(FourtierError):
         super().__init__(
             f"no answer on {topic} within {seconds:g} seconds: is its service running?"
         )
+        self.topic = topic
+
+
+class LostPieceError(NoAnswerError):
+    """Pieces of a stream got lost on the way, as when the broker was started again in between."""
+
+    def __init__(self, topic: str) -> None:
+        FourtierError.__init__(self, f"a piece of the answer on {topic} got lost")
         self.topic = topic

@@ -211,12 +211,13 @@ class Handling:
             await self._run_together([incoming])
             return
         envelope.set_handling(incoming.envelope)
-        last = False
+        last, piece = False, 0
         results = self._route.single(incoming.message)
         try:
             async for result in results:
                 last = self._route.last is None or self._route.last(result)
-                await self._results.reply(incoming.envelope, result, last=last)
+                await self._results.reply(incoming.envelope, result, last=last, piece=piece)
+                piece += 1
                 if last:
                     self._signs.end(incoming.envelope)
         finally:

@@ -90,7 +90,13 @@ class Results:
                 return True
 
     async def reply(
-        self, around: Envelope, result: Message, *, last: bool, error: str = ""
+        self,
+        around: Envelope,
+        result: Message,
+        *,
+        last: bool,
+        error: str = "",
+        piece: int | None = None,
     ) -> None:
         """Answer the caller, if somebody waits. A lost answer is asked for again by its caller."""
         if around.reply_to is None:
@@ -98,6 +104,8 @@ class Results:
         properties = {envelope.ID: around.id, envelope.LAST: "true" if last else "false"}
         if error:
             properties[envelope.ERROR] = error
+        if piece is not None:
+            properties[envelope.PIECE] = str(piece)
         telemetry.inject(properties)
         payload = result.model_dump_json().encode()
         try:
