@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fourtier.facts.records import to_text
+from fourtier.engines.moments import as_text
 from fourtier.schema.message import Scope
 from tests.facts.stores import ANN, BOB, MONDAY, BrokenError, Opened, opened, said
 
@@ -126,7 +126,7 @@ async def test_validity_ends_when_the_successor_was_first_stated(store: Opened) 
     facts, _ = await store.facts.page(ANN, 10, 0, superseded=True)
 
     ends = {each.id: each.valid_until for each in facts}
-    assert ends == {new: "", old: to_text(MONDAY + timedelta(hours=2))}
+    assert ends == {new: "", old: as_text(MONDAY + timedelta(hours=2))}
 
 
 async def test_a_superseded_fact_stands_behind_its_successors(store: Opened) -> None:
@@ -210,7 +210,7 @@ async def test_what_is_stated_after_a_forget_is_new(store: Opened) -> None:
     fact = await store.facts.get(ANN, again.id)
     assert again.created
     assert fact is not None
-    assert fact.first_stated_at == to_text(MONDAY + timedelta(hours=5))
+    assert fact.first_stated_at == as_text(MONDAY + timedelta(hours=5))
 
 
 async def test_forgetting_one_in_the_middle_joins_the_others(store: Opened) -> None:

@@ -28,7 +28,7 @@ from datetime import UTC, datetime, timedelta
 
 from fourtier.conversations.records import ConversationKey, ConversationState
 from fourtier.conversations.store import ConversationStore
-from fourtier.engines.graph.moments import as_moment, as_text
+from fourtier.engines.moments import as_moment, as_text
 from fourtier.runtime.calls import Caller
 from fourtier.schema.conversations import CONVERSATION_ENDED, ConversationEnded
 

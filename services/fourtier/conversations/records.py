@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import NamedTuple, Self, cast
 
 from fourtier.conversations.doing import in_plain_words
-from fourtier.engines.graph.moments import as_moment, as_text
 from fourtier.engines.graph.protocol import Value
+from fourtier.engines.moments import as_moment, as_text
 from fourtier.schema.agent import InvocationEnded
 from fourtier.schema.conversations import DialogueTurn, InConversation, InvocationSummary
 from fourtier.schema.message import Scope

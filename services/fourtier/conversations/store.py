@@ -16,9 +16,9 @@ from fourtier.conversations.records import (
     InvocationRecord,
     to_summary,
 )
-from fourtier.engines.graph.moments import as_moment, as_text
 from fourtier.engines.graph.protocol import GraphSchema, GraphStore, Node, Relation, Row, Statement
 from fourtier.engines.graph.queries import load_queries
+from fourtier.engines.moments import as_moment, as_text
 from fourtier.schema.conversations import ConversationMemory, ConversationSummary
 from fourtier.schema.message import Scope
 

@@ -10,6 +10,7 @@ import logging
 import math
 from datetime import UTC, datetime, timedelta
 
+from fourtier.engines.moments import as_moment
 from fourtier.engines.vectors.protocol import Hit
 from fourtier.episodes.records import ended_at
 from fourtier.episodes.store import EpisodeStore
@@ -80,5 +81,5 @@ class Pruning:
 
 def usefulness(hit: Hit, use: Use, now: datetime, half_life: timedelta) -> float:
     """The binary logarithm of an episode's usefulness: it cannot underflow, and orders alike."""
-    rested = now - datetime.fromisoformat(max(ended_at(hit), use.last))
+    rested = now - as_moment(max(ended_at(hit), use.last))
     return math.log2(1 + use.times) - rested / half_life

@@ -1,8 +1,9 @@
 """An episode as the vector store keeps it, and the ways from a request and to an answer."""
 
 import uuid
-from datetime import UTC, datetime
+from datetime import datetime
 
+from fourtier.engines.moments import as_text
 from fourtier.engines.vectors.protocol import Hit, Payload
 from fourtier.schema.episodes import Episode, StoreEpisodeRequest
 
@@ -10,11 +11,6 @@ _NAMESPACE = uuid.UUID("6f4f6c1a-2d6b-5c7e-8b1d-94a1f0c3e275")
 
 _EPISODE, _ENDED_AT = "episode", "ended_at"
 RESULT = "result"
-
-
-def to_text(moment: datetime) -> str:
-    """A moment as text that sorts as the moments do."""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def episode_id(request: StoreEpisodeRequest) -> str:
@@ -25,7 +21,7 @@ def episode_id(request: StoreEpisodeRequest) -> str:
     """
     if request.episode_id:
         return request.episode_id
-    ended_at = to_text(request.timestamp) if request.timestamp else ""
+    ended_at = as_text(request.timestamp) if request.timestamp else ""
     parts = (request.scope.key, request.goal, request.source, ended_at)
     return str(uuid.uuid5(_NAMESPACE, "\n".join(parts)))
 
@@ -49,7 +45,7 @@ def to_payload(episode: Episode) -> Payload:
     """What is stored with the vector."""
     return {
         _EPISODE: episode.model_dump_json(),
-        _ENDED_AT: to_text(episode.timestamp),
+        _ENDED_AT: as_text(episode.timestamp),
         RESULT: episode.result,
     }
 

@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 
 from pydantic import Field
 
+from fourtier.engines.embedding import embed_by
 from fourtier.engines.opening import open_vectors
 from fourtier.engines.places import engine_place
 from fourtier.engines.stores import Stores
@@ -16,7 +17,6 @@ from fourtier.episodes.store import COLLECTION, EpisodeStore, by_scope
 from fourtier.runtime.routes import Route, answer, answer_together
 from fourtier.runtime.service import Parameters, Surroundings
 from fourtier.runtime.upkeep import repeating
-from fourtier.schema.embeddings import EMBED, EmbedRequest
 from fourtier.schema.episodes import (
     DELETE_EPISODE,
     DELETE_EPISODES,
@@ -37,7 +37,6 @@ from fourtier.schema.episodes import (
     StoreEpisodeRequest,
     StoreEpisodeResponse,
 )
-from fourtier.schema.message import Vector
 
 _CENTURY = 36_500.0
 
@@ -76,11 +75,6 @@ class EpisodesService:
         cls, surroundings: Surroundings, parameters: EpisodesParameters
     ) -> AsyncGenerator[Self]:
         """Open the vectors and begin to prune."""
-
-        async def embed(texts: Sequence[str]) -> Sequence[Vector]:
-            answered = await surroundings.caller.call(EMBED, EmbedRequest(texts=tuple(texts)))
-            return answered.vectors
-
         place, ttl_days = engine_place(surroundings), parameters.ttl_days
         async with AsyncExitStack() as stack:
             vectors = await stack.enter_async_context(open_vectors(place, COLLECTION))
@@ -89,7 +83,7 @@ class EpisodesService:
             )
             store = EpisodeStore(
                 vectors,
-                embed,
+                embed_by(surroundings.caller),
                 ttl=None if ttl_days is None else timedelta(days=ttl_days),
                 least_similarity=parameters.least_similarity,
             )

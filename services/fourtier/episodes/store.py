@@ -1,9 +1,11 @@
 """The episodes of scopes in a vector store, each under the vector of its goal."""
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from fourtier.engines.embedding import Embed
+from fourtier.engines.moments import as_text
 from fourtier.engines.stores import Collection
 from fourtier.engines.vectors.protocol import Hit, Point, VectorStore
 from fourtier.episodes.records import (
@@ -13,12 +15,9 @@ from fourtier.episodes.records import (
     from_hit,
     to_episode,
     to_payload,
-    to_text,
 )
 from fourtier.schema.episodes import Episode, Result, StoreEpisodeRequest
 from fourtier.schema.message import Scope, Vector
-
-Embed = Callable[[Sequence[str]], Awaitable[Sequence[Vector]]]
 
 COLLECTION = Collection("episodes", indexed=(RESULT,))
 _PAGE = 1_000
@@ -125,7 +124,7 @@ class EpisodeStore:
         return [hit.id for hit in await self.all(scope) if self._expired(hit)]
 
     def _expired(self, hit: Hit) -> bool:
-        return self._ttl is not None and ended_at(hit) < to_text(datetime.now(UTC) - self._ttl)
+        return self._ttl is not None and ended_at(hit) < as_text(datetime.now(UTC) - self._ttl)
 
 
 def by_scope(

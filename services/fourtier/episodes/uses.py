@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from fourtier.engines.moments import as_text
 from fourtier.engines.stores import Collection
 from fourtier.engines.vectors.protocol import Payload, Point, VectorStore
-from fourtier.episodes.records import to_text
 from fourtier.schema.message import Scope, Vector
 
 DIMENSIONS = 1
@@ -52,7 +52,7 @@ class Uses:
 
     def note(self, scope: Scope, ids: Sequence[str]) -> None:
         """Count episodes that were retrieved just now."""
-        once = Use(1, to_text(datetime.now(UTC)))
+        once = Use(1, as_text(datetime.now(UTC)))
         fresh = self._fresh[scope]
         for each in ids:
             fresh[each] = fresh.get(each, Use()) + once

@@ -1,9 +1,10 @@
 """Facts in the vectors: an index over the graph that can be made from it at any time."""
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Sequence
 
+from fourtier.engines.embedding import Embed
+from fourtier.engines.moments import as_moment
 from fourtier.engines.stores import Collection
 from fourtier.engines.vectors.protocol import Hit, Payload, Point, VectorStore
 from fourtier.facts.graph import Owned
@@ -13,8 +14,6 @@ from fourtier.schema.message import Scope, Vector
 COLLECTION = Collection("facts", indexed=("valid",))
 #: Texts in one call; a call takes 512, and a message on the bus a few megabytes.
 _TEXTS_AT_ONCE = 128
-
-Embed = Callable[[Sequence[str]], Awaitable[Sequence[Vector]]]
 
 
 class FactIndex:
@@ -91,6 +90,6 @@ def _point(fact: FactRecord, vector: Vector) -> Point:
     Found on LoCoMo, of whose questions this finds 55.1 % of the evidence among five facts; without
     the day 53.5 %, without the speaker in the meaning 48.8 %.
     """
-    moment = datetime.fromisoformat(fact.stated_at)
+    moment = as_moment(fact.stated_at)
     text = f"{_said_by(fact)} ({moment.day} {moment:%B %Y})"
     return Point(fact.id, vector, text, _payload(fact))

@@ -2,20 +2,16 @@
 
 import json
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Self, cast
 
 from fourtier.engines.graph.protocol import Value
+from fourtier.engines.moments import as_moment, as_text
 from fourtier.facts.identity import fact_id
 from fourtier.schema.facts import Fact, FactKind, StoreFactRequest
 
 #: Stands for "still valid" in a graph without nulls.
 OPEN = ""
-
-
-def to_text(moment: datetime) -> str:
-    """A moment as text that sorts as the moments do."""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +45,7 @@ class FactRecord:
     def from_request(cls, request: StoreFactRequest, now: datetime) -> Self:
         """A new fact, not yet in a slot."""
         identity = fact_id(request.scope, request.speaker, request.content)
-        stated_at = to_text(request.timestamp or now)
+        stated_at = as_text(request.timestamp or now)
         return cls(
             id=identity,
             content=request.content.strip(),
@@ -99,13 +95,13 @@ class FactRecord:
             id=self.id,
             content=self.content,
             source=self.source,
-            timestamp=datetime.fromisoformat(self.stated_at),
+            timestamp=as_moment(self.stated_at),
             kind=cast("FactKind", self.kind),
             speaker=self.speaker,
             invocation_id=self.invocation_id,
             quote=self.quote,
-            valid_from=datetime.fromisoformat(self.first_stated_at),
-            valid_until=datetime.fromisoformat(self.valid_until) if self.valid_until else None,
+            valid_from=as_moment(self.first_stated_at),
+            valid_until=as_moment(self.valid_until) if self.valid_until else None,
             superseded_by=self.superseded_by or None,
             score=score,
             metadata=json.loads(self.metadata),

@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar, Self
 
+from fourtier.engines.embedding import embed_by
 from fourtier.engines.opening import open_graph, open_vectors
 from fourtier.engines.places import engine_place
 from fourtier.engines.stores import Stores
@@ -14,7 +15,6 @@ from fourtier.facts.records import FactRecord
 from fourtier.facts.store import FactStore, Stored
 from fourtier.runtime.routes import Route, answer, answer_together
 from fourtier.runtime.service import Parameters, Surroundings
-from fourtier.schema.embeddings import EMBED, EmbedRequest
 from fourtier.schema.facts import (
     FORGET_FACT,
     FORGET_FACTS,
@@ -35,7 +35,6 @@ from fourtier.schema.facts import (
     StoreFactRequest,
     StoreFactResponse,
 )
-from fourtier.schema.message import Vector
 
 _MOMENT = timedelta(microseconds=1)
 
@@ -59,16 +58,11 @@ class FactsService:
         cls, surroundings: Surroundings, _parameters: FactsParameters
     ) -> AsyncGenerator[Self]:
         """Open the graph and the vectors."""
-
-        async def embed(texts: Sequence[str]) -> Sequence[Vector]:
-            answered = await surroundings.caller.call(EMBED, EmbedRequest(texts=tuple(texts)))
-            return answered.vectors
-
         place = engine_place(surroundings)
         async with AsyncExitStack() as stack:
             graph = await stack.enter_async_context(open_graph(place, SCHEMA))
             vectors = await stack.enter_async_context(open_vectors(place, COLLECTION))
-            yield cls(FactStore(graph, vectors, embed))
+            yield cls(FactStore(graph, vectors, embed_by(surroundings.caller)))
 
     def routes(self) -> Iterator[Route]:
         """What it handles."""

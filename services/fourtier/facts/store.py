@@ -5,10 +5,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from fourtier.engines.embedding import Embed
 from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.facts.graph import FactGraph, Owned
-from fourtier.facts.index import Embed, FactIndex
+from fourtier.facts.index import FactIndex
 from fourtier.facts.ranking import successors_first
 from fourtier.facts.rebuilding import Rebuilt, rebuild
 from fourtier.facts.records import FactRecord

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
-from fourtier.engines.graph.moments import as_moment, as_text
 from fourtier.engines.graph.protocol import Value
+from fourtier.engines.moments import as_moment, as_text
 from fourtier.schema.message import Scope
 from fourtier.schema.working_memory import InRun, WorkingMemoryItem
 from fourtier.working_memory.compression import Condensed

@@ -8,9 +8,9 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from fourtier.engines.graph.moments import as_text
 from fourtier.engines.graph.protocol import GraphSchema, GraphStore, Node, Relation, Row, Statement
 from fourtier.engines.graph.queries import load_queries
+from fourtier.engines.moments import as_text
 from fourtier.working_memory.compression import Condensed
 from fourtier.working_memory.records import KeptRun, RunKey, to_item
 

@@ -1,4 +1,4 @@
-"""Times as a graph keeps them: ISO 8601 in UTC, texts of one length that sort as moments do."""
+"""Times as the engines keep them: ISO 8601 in UTC, texts of one length that sort as moments do."""
 
 from datetime import UTC, datetime
 
