@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from fourtier.runtime.service import Quantisation
 from fourtier.runtime.settings import EngineUrl
+from fourtier.runtime.validation import in_words
 
 
 class FlowError(Exception):
@@ -139,12 +140,4 @@ def parse_flow(text: str, place: str) -> Flow:
     try:
         return Flow.model_validate(content)
     except ValidationError as error:
-        raise FlowError(f"{place}: {in_words(error)}") from error
-
-
-def in_words(error: ValidationError, prefix: str = "") -> str:
-    """Each wrong key with what is wrong about it."""
-    return "; ".join(
-        f"{'.'.join([*([prefix] if prefix else []), *map(str, item['loc'])])}: {item['msg']}"
-        for item in error.errors(include_url=False, include_input=False)
-    )
+        raise FlowError(f"{place}: {in_words(error, 'the flow')}") from error

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from fourtier.flows.model import Flow, FlowError, in_words
+from fourtier.flows.model import Flow, FlowError
 from fourtier.runtime.bus.opening import BusPlace
 from fourtier.runtime.bus.pulsar import PulsarSecurity
 from fourtier.runtime.host import HostPlan
@@ -13,6 +13,7 @@ from fourtier.runtime.registry import load_service
 from fourtier.runtime.service import CollectionLayout, Engines, Parameters
 from fourtier.runtime.settings import Settings, secret
 from fourtier.runtime.up import ProcessPlan
+from fourtier.runtime.validation import in_words
 
 DEFAULT_DATA = Path(".fourtier")
 
@@ -30,7 +31,7 @@ def parameters_of(flow: Flow, service: str) -> Parameters:
     try:
         return load_service(service).parameters.model_validate(flow.services[service] or {})
     except ValidationError as error:
-        wrong = in_words(error, prefix=f"services.{service}")
+        wrong = in_words(error, "the service", inside=f"services.{service}")
         raise FlowError(f"flow {flow.name}: {wrong}") from error
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from importlib import resources
 from typing import TypeVar
 
 from fourtier.agent.parameters import AgentParameters
 from fourtier.agent.tiers import Remembered
+from fourtier.runtime.prompts import read_prompt
 from fourtier.runtime.tokens import count_tokens
 from fourtier.schema.agent import AgentRequest, AgentStep, MemoryUsed
 from fourtier.schema.completion import ChatMessage
@@ -17,12 +17,7 @@ from fourtier.schema.facts import Fact
 from fourtier.schema.working_memory import Trace, WorkingMemoryItem
 
 T = TypeVar("T")
-
-
-def read_prompt(name: str) -> str:
-    """Read a prompt of this service."""
-    file = resources.files("fourtier.agent").joinpath(f"prompts/{name}.md")
-    return file.read_text("utf-8").strip()
+_PACKAGE = "fourtier.agent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +42,7 @@ class Context:
             )
         messages += map(_as_message, trace.items)
         if finish:
-            messages.append(ChatMessage(role="system", content=read_prompt("finish")))
+            messages.append(ChatMessage(role="system", content=read_prompt(_PACKAGE, "finish")))
         return tuple(messages)
 
 
@@ -61,7 +56,7 @@ def build_context(
     basis = "\n\n".join(
         part
         for part in (
-            read_prompt("system"),
+            read_prompt(_PACKAGE, "system"),
             parameters.additional_context.strip(),
             f"State: {request.state}" if request.state else "",
         )
@@ -120,14 +115,14 @@ def _section(title: str, lines: Iterable[str]) -> str:
 
 def _fact_line(fact: Fact) -> str:
     speaker = f"{fact.speaker}: " if fact.speaker else ""
-    return f"- {speaker}{fact.content} ({_day(fact.timestamp)})"
+    return f"- {speaker}{fact.content} ({fact.timestamp:%Y-%m-%d})"
 
 
 def _episode_line(episode: Episode) -> str:
     steps = "; ".join(episode.steps)
     lessons = f" Lesson: {episode.lessons}" if episode.lessons else ""
     return (
-        f"- {episode.goal} ({_day(episode.timestamp)}, {episode.result}): {steps}. "
+        f"- {episode.goal} ({episode.timestamp:%Y-%m-%d}, {episode.result}): {steps}. "
         f"Outcome: {episode.outcome}.{lessons}"
     )
 
@@ -180,7 +175,3 @@ def _used(tier: str, memory_id: str, content: str, timestamp: datetime) -> Memor
     return MemoryUsed.model_validate(
         {"tier": tier, "id": memory_id, "content": content, "timestamp": timestamp}
     )
-
-
-def _day(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%d")

@@ -17,6 +17,7 @@ from fourtier.cli.connection import open_client
 from fourtier.cli.scope import DEFAULT_FLOW, FlowName
 from fourtier.client import Client
 from fourtier.runtime.bus.contract import BusError
+from fourtier.runtime.validation import in_words
 from fourtier.schema.conversations import DialogueTurn
 
 #: Lines under way at once; each is counted when the bus has confirmed it.
@@ -120,7 +121,7 @@ def read_turns(file: TextIO) -> Iterator[tuple[int, DialogueTurn | BadLine]]:
         try:
             line = _Line.model_validate_json(text)
         except ValidationError as error:
-            yield number, BadLine(number, _reason(error))
+            yield number, BadLine(number, in_words(error, "line"))
             continue
         if not line.turn_id:
             identity = _identity(line)
@@ -135,13 +136,6 @@ def _identity(turn: DialogueTurn) -> str:
         f"{turn.timestamp.isoformat()}\n{turn.content}"
     )
     return hashlib.sha256(said.encode()).hexdigest()[:24]
-
-
-def _reason(error: ValidationError) -> str:
-    return "; ".join(
-        f"{'.'.join(map(str, item['loc'])) or 'line'}: {item['msg']}"
-        for item in error.errors(include_url=False, include_input=False)
-    )
 
 
 def _count_lines(file: TextIO) -> int | None:

@@ -3,10 +3,11 @@
 from fourtier.extraction.learning import Learned, origin_of_run, origin_of_turn
 from fourtier.extraction.task import in_one_line, result_of
 from fourtier.runtime.calls import Caller
+from fourtier.runtime.prompts import read_prompt
 from fourtier.schema.agent import AgentStep, InvocationEnded
 from fourtier.schema.conversations import DialogueTurn
 from fourtier.schema.episodes import StoreEpisodeRequest
-from fourtier.statements.asking import ask, read_prompt
+from fourtier.statements.asking import ask
 from fourtier.statements.keeping import Origin, episode, facts_of_model
 from fourtier.statements.learned import LearnedEpisode, LearnedFacts, LearnedFromTask
 from fourtier.statements.text import clip

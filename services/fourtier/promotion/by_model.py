@@ -12,10 +12,11 @@ from fourtier.promotion.parts import Part, in_parts
 from fourtier.promotion.promoting import LEAST_INVOCATIONS, Promoted
 from fourtier.promotion.record import origin_of, origin_of_whole
 from fourtier.runtime.calls import Caller
+from fourtier.runtime.prompts import read_prompt
 from fourtier.schema.conversations import ConversationEnded, InvocationSummary
 from fourtier.schema.episodes import StoreEpisodeRequest
 from fourtier.schema.facts import RETRIEVE_FACTS, RetrieveFactsRequest, StoreFactRequest
-from fourtier.statements.asking import ask, read_prompt
+from fourtier.statements.asking import ask
 from fourtier.statements.keeping import episode, facts_of_model
 from fourtier.statements.learned import LearnedEpisode, LearnedFact
 from fourtier.statements.text import shorten

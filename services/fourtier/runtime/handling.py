@@ -20,6 +20,7 @@ from fourtier.runtime.lanes import Lanes
 from fourtier.runtime.results import Results, ends_within
 from fourtier.runtime.routes import Route
 from fourtier.runtime.signs import Signs
+from fourtier.runtime.validation import in_words
 from fourtier.schema.message import Message
 
 log = logging.getLogger(__name__)
@@ -116,7 +117,8 @@ class Handling:
         try:
             message = self._route.topic.payload.model_validate_json(delivery.payload)
         except ValidationError as error:
-            raise MalformedError(_in_words(error)) from error
+            wrong = in_words(error, "payload")
+            raise MalformedError(f"is no valid {error.title}: {wrong}") from error
         return _Incoming(delivery, around, message)
 
     async def _handle_together(self, batch: Sequence[_Incoming]) -> Exception | None:
@@ -251,12 +253,3 @@ class Handling:
                 extra={"service": self._service, "topic": topic.name, "attempt": attempt},
             )
         return pause
-
-
-def _in_words(error: ValidationError) -> str:
-    """Name each wrong field, without repeating the payload."""
-    wrong = "; ".join(
-        f"{'.'.join(str(part) for part in item['loc']) or 'payload'}: {item['msg']}"
-        for item in error.errors(include_url=False, include_input=False, include_context=False)
-    )
-    return f"is no valid {error.title}: {wrong}"

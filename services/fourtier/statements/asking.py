@@ -1,12 +1,12 @@
 """Asking a model for an answer of a given form."""
 
-from importlib import resources
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from fourtier.runtime.calls import Caller
 from fourtier.runtime.errors import FourtierError
+from fourtier.runtime.validation import in_words
 from fourtier.schema.completion import COMPLETE, ChatMessage, CompleteRequest
 from fourtier.statements.learned import output_schema
 
@@ -40,13 +40,5 @@ async def ask(caller: Caller, instructions: str, material: str, form: type[T]) -
     try:
         return form.model_validate_json("".join(pieces))
     except ValidationError as error:
-        wrong = "; ".join(
-            f"{'.'.join(map(str, item['loc'])) or 'answer'}: {item['msg']}"
-            for item in error.errors(include_url=False, include_input=False, include_context=False)
-        )
+        wrong = in_words(error, "answer")
         raise BadOutputError(f"the model's answer is no {form.__name__}: {wrong}") from error
-
-
-def read_prompt(package: str, name: str) -> str:
-    """A prompt of a service, from its folder `prompts`."""
-    return resources.files(package).joinpath(f"prompts/{name}.md").read_text("utf-8").strip()

@@ -10,11 +10,11 @@ import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from importlib import resources
 
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.calls import Caller
 from fourtier.runtime.errors import FourtierError
+from fourtier.runtime.prompts import read_prompt
 from fourtier.schema.completion import COMPLETE, ChatMessage, CompleteRequest
 from fourtier.schema.working_memory import WorkingMemoryItem
 from fourtier.working_memory.compression import Condensed, Plan
@@ -51,11 +51,7 @@ class ModelCondenser:
         self._store = store
         self._seconds = seconds
         self._tasks: dict[RunKey, asyncio.Task[None]] = {}
-        self._prompt = (
-            resources.files("fourtier.working_memory")
-            .joinpath("prompts/condense.md")
-            .read_text(encoding="utf-8")
-        )
+        self._prompt = read_prompt("fourtier.working_memory", "condense")
 
     def start(self, key: RunKey, work: Work) -> None:
         """Begin to condense; what was begun for fewer steps of the run is of no use any more."""

@@ -12,6 +12,7 @@ from pydantic_core import to_json
 
 from fourtier.agent.tools.contract import RunContext, ToolError
 from fourtier.runtime.errors import StartupError
+from fourtier.runtime.validation import in_words
 from fourtier.schema.completion import ToolSpec
 from fourtier.schema.message import Metadata
 
@@ -71,9 +72,7 @@ class FunctionTool:
         try:
             checked = self._arguments.model_validate(arguments)
         except ValidationError as error:
-            wrong = "; ".join(
-                f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()
-            )
+            wrong = in_words(error, "arguments")
             raise ToolError(f"wrong arguments: {wrong}") from error
         values = {name: getattr(checked, name) for name in type(checked).model_fields}
         if inspect.iscoroutinefunction(self._function):

@@ -58,7 +58,7 @@ class RetrieveFactsTool(_MemoryTool):
                 collection=context.scope.collection,
             ),
         )
-        lines = [f"- {fact.content} ({_day(fact.timestamp)})" for fact in found.facts]
+        lines = [f"- {fact.content} ({fact.timestamp:%Y-%m-%d})" for fact in found.facts]
         return "\n".join(lines) or "Nothing is known about that."
 
 
@@ -82,7 +82,7 @@ class RecallEpisodesTool(_MemoryTool):
             ),
         )
         lines = [
-            f"- {episode.goal} ({_day(episode.timestamp)}, {episode.result}): {episode.outcome} "
+            f"- {episode.goal} ({episode.timestamp:%Y-%m-%d}, {episode.result}): {episode.outcome} "
             f"{episode.lessons}".strip()
             for episode in found.episodes
         ]
@@ -112,10 +112,6 @@ class StoreFactTool(_MemoryTool):
             ),
         )
         return "Remembered." if stored.created else "That was known already."
-
-
-def _day(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%d")
 
 
 def memory_tools() -> list[RetrieveFactsTool | RecallEpisodesTool | StoreFactTool]:

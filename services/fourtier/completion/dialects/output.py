@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from pydantic_core import from_json
 
 from fourtier.completion.dialects.contract import answer, no_step, thought
-from fourtier.completion.dialects.prompts import read_prompt
 from fourtier.completion.dialects.transcript import Acted, Said, joined, with_system
 from fourtier.completion.errors import ModelCutOffError, ModelMalformedError
 from fourtier.completion.wire import Delta, NamedSchema, Prompt, PromptMessage, ResponseFormat
+from fourtier.runtime.prompts import read_prompt
 from fourtier.schema.completion import CompletionPiece
 from fourtier.schema.message import Metadata
+
+_PACKAGE = "fourtier.completion"
 
 
 def response_format(name: str, schema: Metadata, *, json_schemas: bool) -> ResponseFormat:
@@ -42,7 +44,9 @@ def plain_messages(turns: Sequence[Said | Acted]) -> tuple[PromptMessage, ...]:
 def output_prompt(turns: Sequence[Said | Acted], schema: Metadata, *, json_schemas: bool) -> Prompt:
     """Ask for one JSON value; without support for schemas the model is told its schema in words."""
     if not json_schemas:
-        told = read_prompt("object").replace("{schema}", json.dumps(schema, ensure_ascii=False))
+        told = read_prompt(_PACKAGE, "object").replace(
+            "{schema}", json.dumps(schema, ensure_ascii=False)
+        )
         turns = with_system(turns, told)
     return Prompt(
         messages=plain_messages(turns),

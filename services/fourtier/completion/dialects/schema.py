@@ -25,11 +25,11 @@ from fourtier.completion.dialects.output import (
     plain_messages,
     response_format,
 )
-from fourtier.completion.dialects.prompts import read_prompt
 from fourtier.completion.dialects.step_schema import sentence_schema, step_schema
 from fourtier.completion.dialects.transcript import Said, read_transcript, with_system
 from fourtier.completion.errors import ModelMalformedError
 from fourtier.completion.wire import Delta, Prompt
+from fourtier.runtime.prompts import read_prompt
 from fourtier.schema.completion import (
     MALFORMED_ARGUMENTS,
     CompleteRequest,
@@ -39,6 +39,8 @@ from fourtier.schema.completion import (
 from fourtier.schema.message import Metadata
 
 log = logging.getLogger(__name__)
+
+_PACKAGE = "fourtier.completion"
 
 #: Name of the schema of a step.
 STEP = "step"
@@ -70,12 +72,12 @@ class SchemaDialect:
         if request.output_schema is not None:
             return output_prompt(turns, request.output_schema, json_schemas=self._json_schemas)
         if self._brief:
-            turns = [*turns, Said("user", read_prompt("brief"))]
+            turns = [*turns, Said("user", read_prompt(_PACKAGE, "brief"))]
         elif request.tools:
             tools = "\n".join(map(_in_words, request.tools))
-            turns = with_system(turns, read_prompt("step").replace("{tools}", tools))
+            turns = with_system(turns, read_prompt(_PACKAGE, "step").replace("{tools}", tools))
         else:
-            turns = with_system(turns, read_prompt("answer"))
+            turns = with_system(turns, read_prompt(_PACKAGE, "answer"))
         longest = _SMALL_TEXT if self._small else None
         schema = sentence_schema() if self._brief else step_schema(request.tools, longest=longest)
         return Prompt(

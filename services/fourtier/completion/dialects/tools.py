@@ -7,7 +7,6 @@ from itertools import count
 
 from fourtier.completion.dialects.contract import Reader, no_step, thought
 from fourtier.completion.dialects.output import OutputReader, output_prompt
-from fourtier.completion.dialects.prompts import read_prompt
 from fourtier.completion.dialects.thoughts import HOLD, Splitter
 from fourtier.completion.dialects.transcript import (
     Acted,
@@ -26,6 +25,7 @@ from fourtier.completion.wire import (
     PromptMessage,
     ToolCallDelta,
 )
+from fourtier.runtime.prompts import read_prompt
 from fourtier.schema.completion import (
     MALFORMED_ARGUMENTS,
     CompleteRequest,
@@ -35,6 +35,8 @@ from fourtier.schema.completion import (
 from fourtier.schema.message import Metadata
 
 log = logging.getLogger(__name__)
+
+_PACKAGE = "fourtier.completion"
 
 
 class ToolsDialect:
@@ -55,7 +57,7 @@ class ToolsDialect:
         if not request.tools:
             return Prompt(messages=tool_messages(turns))
         return Prompt(
-            messages=tool_messages(with_system(turns, read_prompt("think_first"))),
+            messages=tool_messages(with_system(turns, read_prompt(_PACKAGE, "think_first"))),
             tools=tuple(map(_offered, request.tools)),
             parallel_tool_calls=False,
         )
