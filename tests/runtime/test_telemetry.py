@@ -1,61 +1,35 @@
 """What is reported: one trace through the flow, and every message counted."""
 
 from collections.abc import Generator, Sequence
-from typing import Any
 
 import pytest
-from opentelemetry.sdk.metrics import MeterProvider
-from opentelemetry.sdk.metrics.export import InMemoryMetricReader
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace import ReadableSpan
 
 from fourtier.runtime import telemetry
-from fourtier.runtime.bus.contract import Address
+from fourtier.runtime.bus.contract import Address, Mode
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.calls import open_caller
 from fourtier.runtime.errors import CallFailedError
 from fourtier.runtime.routes import answer, answer_together, on
-from tests.runtime.support import NOTED, QUICK, READ, WRITE, Note, Reply, dead_letters, served
+from tests.runtime.support import (
+    NOTED,
+    QUICK,
+    READ,
+    WRITE,
+    Note,
+    Reply,
+    dead_letters,
+    publish,
+    served,
+)
+from tests.support.reporting import Report, reported
 from tests.support.waiting import wait_until
-
-
-class Report:
-    """What was reported so far."""
-
-    def __init__(self) -> None:
-        self.exporter = InMemorySpanExporter()
-        self.reader = InMemoryMetricReader()
-
-    def spans(self) -> dict[str, ReadableSpan]:
-        return {span.name: span for span in self.exporter.get_finished_spans()}
-
-    def points(self, metric: str) -> list[Any]:
-        data = self.reader.get_metrics_data()
-        return [
-            point
-            for resource in data.resource_metrics
-            for scope in resource.scope_metrics
-            for found in scope.metrics
-            if found.name == metric
-            for point in found.data.data_points
-        ]
-
-    def counts(self, metric: str) -> dict[str, float]:
-        """The values of a counter by topic."""
-        return {point.attributes["topic"]: point.value for point in self.points(metric)}
 
 
 @pytest.fixture
 def report() -> Generator[Report]:
-    report = Report()
-    tracers = TracerProvider()
-    tracers.add_span_processor(SimpleSpanProcessor(report.exporter))
-    meters = MeterProvider([report.reader])
-    with telemetry.reporting_to(tracers, meters):
+    with reported() as report:
         yield report
-    tracers.shutdown()
-    meters.shutdown()
 
 
 def parent(span: ReadableSpan) -> int:
@@ -108,27 +82,82 @@ async def test_two_questions_are_two_traces(report: Report) -> None:
     assert len({span.context.trace_id for span in spans}) == 2
 
 
-async def test_a_batch_is_linked_to_each_of_its_questions(report: Report) -> None:
-    bus = MemoryBus()
+async def handled_together(bus: MemoryBus, *traces: int) -> None:
+    """Let notes of these traces be handled as one batch, which does one thing and asks one."""
 
     async def write(notes: Sequence[Note]) -> list[Reply]:
-        return [Reply(number=note.number) for note in notes]
+        with telemetry.step("work"):
+            return [Reply(number=note.number) for note in notes]
 
-    async with open_caller(bus) as caller:
-        async with served(bus, on(NOTED, _ignore)):
-            pass
-        payload = Note(key="k", number=1).model_dump_json().encode()
-        for number in range(3):
-            trace = f"00-{number + 1:032x}-{number + 1:016x}-01"
-            await bus.publish(Address("test.write"), payload, properties={"traceparent": trace})
-        await bus.create_group(Address("test.write"), "test")
+    payload = Note(key="k", number=1).model_dump_json().encode()
+    await bus.create_group(Address("test.write"), "test")
+    async with bus.subscribe(Address("inbox", persistent=False), "me", Mode.EXCLUSIVE) as inbox:
+        for number, trace in enumerate(traces):
+            properties = {"id": f"note-{number}", "reply-to": "inbox"}
+            if trace:
+                properties["traceparent"] = f"00-{trace:032x}-{number + 1:016x}-01"
+            await bus.publish(Address("test.write"), payload, properties=properties)
         async with served(bus, answer_together(WRITE, write)):
-            await wait_until(lambda: "test.write handle" in report.spans())
-        assert caller
+            answers = [await inbox.receive() for _ in traces]
+    sent = [answer.properties["traceparent"].split("-")[1] for answer in answers]
+    assert [int(each, 16) for each, trace in zip(sent, traces, strict=True) if trace] == [
+        trace for trace in traces if trace
+    ]
 
-    span = report.spans()["test.write handle"]
-    assert [link.context.trace_id for link in span.links] == [1, 2, 3]
-    assert dict(span.attributes or {})["messaging.batch.message_count"] == 3
+
+async def test_each_message_of_a_batch_has_a_span_in_its_own_trace(report: Report) -> None:
+    await handled_together(MemoryBus(), 1, 2, 0, 1)
+
+    handled = [span for span in report.finished() if span.name == "test.write handle"]
+    by_id = {(span.attributes or {})["messaging.message.id"]: span for span in handled}
+    assert [by_id[f"note-{number}"].context.trace_id for number in (0, 1, 3)] == [1, 2, 1]
+    assert [parent(by_id[f"note-{number}"]) for number in (0, 1, 3)] == [1, 2, 4]
+    assert by_id["note-2"].parent is None
+    assert {(span.attributes or {})["messaging.batch.message_count"] for span in handled} == {4}
+
+
+async def test_what_is_done_for_several_traces_is_in_none_of_them(report: Report) -> None:
+    await handled_together(MemoryBus(), 1, 2, 2)
+
+    batch, work = report.spans()["test.write batch"], report.spans()["work"]
+    assert batch.parent is None
+    assert batch.context.trace_id not in {1, 2}
+    assert parent(work) == batch.context.span_id
+    assert [link.context.trace_id for link in batch.links] == [1, 2, 2]
+    handled = [span for span in report.finished() if span.name == "test.write handle"]
+    assert [[link.context.span_id for link in span.links] for span in handled] == [
+        [batch.context.span_id]
+    ] * 3
+
+
+async def test_what_is_done_for_one_trace_is_in_it(report: Report) -> None:
+    await handled_together(MemoryBus(), 7, 7)
+
+    assert set(report.traces()) == {f"{7:032x}"}
+    handled = [span for span in report.finished() if span.name == "test.write handle"]
+    assert parent(report.spans()["work"]) in {span.context.span_id for span in handled}
+
+
+async def test_a_batch_that_fails_leaves_no_span_open(report: Report) -> None:
+    bus = MemoryBus()
+    tried: list[int] = []
+
+    async def write(notes: Sequence[Note]) -> list[Reply]:
+        tried.append(len(notes))
+        if len(notes) > 1:
+            raise ConnectionResetError("again, please")
+        return [Reply()]
+
+    await bus.create_group(Address("test.write"), "test")
+    await publish(bus, WRITE.topic, "a", 1)
+    await publish(bus, WRITE.topic, "b", 1)
+    async with served(bus, answer_together(WRITE, write)):
+        await wait_until(lambda: len(tried) == 3)
+
+    handled = [span for span in report.finished() if span.name == "test.write handle"]
+    failed = [span.status.is_ok for span in handled]
+    assert failed == [False, False, True, True]
+    assert telemetry.trace_id() == ""
 
 
 async def _ignore(_note: Note) -> None:

@@ -82,7 +82,7 @@ class Caller:
         """
         with self._asking(call, question, message_id) as asked:
             asked.properties[envelope.SIGNS] = "true"
-            with telemetry.calling(call.topic.name):
+            with telemetry.calling(call.topic.name, asked.properties[envelope.ID]):
                 await self._ask(call, question, asked)
                 delivery = await self._piece(call, question, asked, begun=False)
             number = 0
@@ -120,7 +120,7 @@ class Caller:
     async def _first(self, call: Call[Q, A], question: Q, asked: _Asked) -> Delivery:
         """Send the question, within the call's deadline too, and await the first answer."""
         until = asyncio.get_running_loop().time() + call.deadline
-        with telemetry.calling(call.topic.name):
+        with telemetry.calling(call.topic.name, asked.properties[envelope.ID]):
             await self._ask(call, question, asked)
             left = until - asyncio.get_running_loop().time()
             if not call.topic.persistent:

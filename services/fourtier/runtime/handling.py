@@ -20,6 +20,7 @@ from fourtier.runtime.lanes import Lanes
 from fourtier.runtime.results import Results, ends_within
 from fourtier.runtime.routes import Route
 from fourtier.runtime.signs import Signs
+from fourtier.runtime.telemetry import HandlingSpan
 from fourtier.runtime.validation import in_words
 from fourtier.schema.message import Message
 
@@ -126,9 +127,9 @@ class Handling:
         topic = self._route.topic.name
         deliveries = [incoming.delivery for incoming in batch]
         try:
-            with telemetry.handling(self._service, topic, deliveries):
+            with telemetry.handling(self._service, topic, deliveries) as span:
                 async with self._lanes.slot:
-                    await self._run_together(batch)
+                    await self._run_together(batch, span)
         except Exception as error:  # noqa: BLE001 - decided message by message
             if len(batch) > 1:
                 log.warning(
@@ -182,7 +183,7 @@ class Handling:
         delivery, attempt = incoming.delivery, 1
         with telemetry.handling(self._service, self._route.topic.name, [delivery]) as span:
             while True:
-                failure = failure or await self._attempt(incoming)
+                failure = failure or await self._attempt(incoming, span)
                 if failure is None:
                     await self._results.acknowledge(delivery)
                     return
@@ -198,19 +199,19 @@ class Handling:
                 attempt += 1
                 failure = None
 
-    async def _attempt(self, incoming: _Incoming) -> Exception | None:
+    async def _attempt(self, incoming: _Incoming, span: HandlingSpan) -> Exception | None:
         """Run the handler once; gives back why it failed."""
         try:
             async with self._lanes.slot:
                 with self._admission.timed():
-                    await self._run(incoming)
+                    await self._run(incoming, span)
         except Exception as error:  # noqa: BLE001 - what it means is decided by the caller
             return error
         return None
 
-    async def _run(self, incoming: _Incoming) -> None:
+    async def _run(self, incoming: _Incoming, span: HandlingSpan) -> None:
         if self._route.single is None:
-            await self._run_together([incoming])
+            await self._run_together([incoming], span)
             return
         envelope.set_handling(incoming.envelope)
         last, piece = False, 0
@@ -228,13 +229,14 @@ class Handling:
         if self._route.last is not None and not last:
             raise RefusedError(f"{self._route.topic.name}: the answer ended before its last piece")
 
-    async def _run_together(self, batch: Sequence[_Incoming]) -> None:
+    async def _run_together(self, batch: Sequence[_Incoming], span: HandlingSpan) -> None:
         if self._route.together is None:
             raise TypeError(f"the route of {self._route.topic.name} has no handler")
         results = await self._route.together([incoming.message for incoming in batch])
-        for incoming, result in zip(batch, results, strict=True):
+        for place, (incoming, result) in enumerate(zip(batch, results, strict=True)):
             if result is not None:
-                await self._results.reply(incoming.envelope, result, last=True)
+                with span.answering(place):
+                    await self._results.reply(incoming.envelope, result, last=True)
 
     def _decide(self, around: Envelope, attempt: int, error: Exception) -> float | None:
         """Seconds until the next attempt, None to give up. A read is retried by its caller."""

@@ -6,14 +6,16 @@ providers, what is reported goes to those that the process has set for itself, b
 
 import time
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from opentelemetry import metrics, trace
+from opentelemetry.context import Context
 from opentelemetry.metrics import Meter, MeterProvider
 from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, Tracer, TracerProvider
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from fourtier.runtime import envelope
 from fourtier.runtime.bus.contract import Delivery
 
 _NAME = "fourtier"
@@ -106,23 +108,31 @@ def reporting_to(tracers: TracerProvider, meters: MeterProvider) -> Generator[No
 
 @dataclass
 class HandlingSpan:
-    """What the serving loop reports while it handles a message."""
+    """What the serving loop reports while it handles messages: a span for each of them."""
 
-    span: Span
+    spans: Sequence[Span]
     labels: dict[str, str]
     failed: bool = False
     left: bool = False
 
+    @contextmanager
+    def answering(self, place: int) -> Generator[None]:
+        """Answer the message at this place of the batch, in its own trace."""
+        with trace.use_span(self.spans[place]):
+            yield
+
     def retry(self, error: Exception) -> None:
         """Note an attempt that will be repeated."""
-        self.span.record_exception(error)
+        for span in self.spans:
+            span.record_exception(error)
         _now.instruments.retried.add(1, self.labels)
 
     def fail(self, error: Exception) -> None:
         """Note that the message was given up."""
         self.failed = True
-        self.span.record_exception(error)
-        self.span.set_status(Status(StatusCode.ERROR, str(error)))
+        for span in self.spans:
+            span.record_exception(error)
+            span.set_status(Status(StatusCode.ERROR, str(error)))
 
     def leave(self) -> None:
         """Note that the message was not finished and comes again."""
@@ -131,26 +141,16 @@ class HandlingSpan:
 
 @contextmanager
 def handling(service: str, topic: str, deliveries: Sequence[Delivery]) -> Generator[HandlingSpan]:
-    """One span for a handled message, child of its publisher's; a batch links to each publisher."""
+    """One span for each message, child of its publisher's; `messaging.message.id` finds it.
+
+    What is done for messages of several traces together belongs to none of them: it has a trace of
+    its own, linked to and from each.
+    """
     labels = {"service": service, "topic": topic}
-    contexts = [_PROPAGATOR.extract(delivery.properties) for delivery in deliveries]
-    links = None
-    if len(contexts) > 1:
-        links = [Link(trace.get_current_span(context).get_span_context()) for context in contexts]
-    with _now.tracer.start_as_current_span(
-        f"{topic} handle",
-        context=contexts[0],
-        kind=SpanKind.CONSUMER,
-        links=links,
-        attributes={
-            "messaging.system": "pulsar",
-            "messaging.destination.name": topic,
-            "messaging.batch.message_count": len(deliveries),
-            "fourtier.service": service,
-        },
-    ) as span:
+    with ExitStack() as stack:
+        spans = _enter_spans(stack, service, topic, deliveries)
         started = time.perf_counter()
-        handled = HandlingSpan(span, labels)
+        handled = HandlingSpan(spans, labels)
         yield handled
         if not handled.left:
             instruments = _now.instruments
@@ -159,11 +159,52 @@ def handling(service: str, topic: str, deliveries: Sequence[Delivery]) -> Genera
             ended.add(len(deliveries), labels)
 
 
+def _enter_spans(
+    stack: ExitStack, service: str, topic: str, deliveries: Sequence[Delivery]
+) -> Sequence[Span]:
+    """Begin the spans; current is the one that what the handler does is to be a part of."""
+    attributes: dict[str, str | int] = {
+        "messaging.system": "pulsar",
+        "messaging.destination.name": topic,
+        "messaging.batch.message_count": len(deliveries),
+        "fourtier.service": service,
+    }
+    contexts = [_PROPAGATOR.extract(delivery.properties) for delivery in deliveries]
+    publishers = [trace.get_current_span(context).get_span_context() for context in contexts]
+    of_one_trace = len({each.trace_id for each in publishers}) == 1 and publishers[0].is_valid
+    shared: list[Span] = []
+    if len(deliveries) > 1 and not of_one_trace:
+        shared.append(
+            _now.tracer.start_span(
+                f"{topic} batch",
+                context=Context(),
+                links=[Link(each) for each in publishers if each.is_valid],
+                attributes=attributes,
+            )
+        )
+    spans = [
+        _now.tracer.start_span(
+            f"{topic} handle",
+            context=context,
+            kind=SpanKind.CONSUMER,
+            links=[Link(span.get_span_context()) for span in shared],
+            attributes=attributes
+            | {"messaging.message.id": delivery.properties.get(envelope.ID) or delivery.id},
+        )
+        for context, delivery in zip(contexts, deliveries, strict=True)
+    ]
+    for span in (*reversed(spans), *shared):  # the last to be entered is the current one
+        stack.enter_context(trace.use_span(span, end_on_exit=True))
+    return spans
+
+
 @contextmanager
-def calling(topic: str) -> Generator[None]:
+def calling(topic: str, message_id: str) -> Generator[None]:
     """One span for sending a question and waiting for its first answer."""
     with _now.tracer.start_as_current_span(
-        f"{topic} call", kind=SpanKind.CLIENT, attributes={"messaging.destination.name": topic}
+        f"{topic} call",
+        kind=SpanKind.CLIENT,
+        attributes={"messaging.destination.name": topic, "messaging.message.id": message_id},
     ):
         yield
 

@@ -1,0 +1,209 @@
+"""One trace from the client's question to the last write into memory, over a real broker."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan
+
+from fourtier.client import Client, client_on
+from fourtier.flows.model import Flow
+from fourtier.flows.plan import host_plan
+from fourtier.runtime.host import Host, run_services
+from fourtier.runtime.settings import Settings
+from tests.road.services import ROAD
+from tests.support.flow import RunningFlow, running_flow
+from tests.support.model import Calls, ModelRequest, Reply, Says, ScriptedModel, scripted_model
+from tests.support.reporting import Report, reported
+from tests.support.waiting import wait_until
+
+#: A statement to be kept as a fact, and a task worth an episode.
+QUESTION = "My dog is called Rex. Split 1200 dollars among 8 people, then double it."
+#: Who does what in such a run, by service and topic.
+DONE = {
+    ("agent", "agent.request"),
+    ("embeddings", "embeddings.embed"),
+    ("facts", "facts.retrieve"),
+    ("episodes", "episodes.retrieve"),
+    ("conversations", "conversations.get"),
+    ("working-memory", "working-memory.get"),
+    ("completion", "completion.complete"),
+    ("working-memory", "working-memory.append"),
+    ("working-memory", "working-memory.discard"),
+    ("conversations", "invocation.ended"),
+    ("extraction", "invocation.ended"),
+    ("facts", "facts.store"),
+    ("episodes", "episodes.store"),
+}
+
+
+def solve(request: ModelRequest) -> Reply:
+    """Divide, double, answer; whoever asks."""
+    done = sum(message["role"] == "tool" for message in request.messages)
+    script = [
+        Calls("calculator", {"expression": "1200/8"}, thought="divide"),
+        Calls("calculator", {"expression": "150*2"}, thought="double"),
+        Says("300 dollars each."),
+    ]
+    return script[done]
+
+
+@pytest.fixture
+def report() -> Generator[Report]:
+    with reported() as report:
+        yield report
+
+
+def handled(spans: Sequence[ReadableSpan]) -> dict[tuple[str, str], list[ReadableSpan]]:
+    """The spans of handled messages, by service and topic."""
+    found: dict[tuple[str, str], list[ReadableSpan]] = {}
+    for span in spans:
+        about = span.attributes or {}
+        if span.name.endswith(" handle"):
+            place = str(about["fourtier.service"]), str(about["messaging.destination.name"])
+            found.setdefault(place, []).append(span)
+    return found
+
+
+def is_whole(spans: Sequence[ReadableSpan]) -> bool:
+    """Whether all is done, and every span's parent is there."""
+    known = {span.context.span_id for span in spans}
+    parents = {span.parent.span_id for span in spans if span.parent}
+    return set(handled(spans)) >= DONE and parents <= known
+
+
+def message_id(span: ReadableSpan) -> str:
+    return str((span.attributes or {})["messaging.message.id"])
+
+
+def ancestors(span: ReadableSpan, spans: Sequence[ReadableSpan]) -> list[str]:
+    """The names from a span up to the root."""
+    by_id = {each.context.span_id: each for each in spans}
+    names = [span.name]
+    while span.parent is not None:
+        span = by_id[span.parent.span_id]
+        names.append(span.name)
+    return names
+
+
+async def test_from_the_question_to_the_last_memory_write(report: Report, tmp_path: Path) -> None:
+    async with (
+        scripted_model(script=solve) as model,
+        running_flow(tmp_path, ROAD, bus="embedded", settings=model.settings) as flow,
+        client_on(flow.bus) as client,
+    ):
+        reply = await client.answer(QUESTION, user="ann", conversation_id="c1")
+        await wait_until(lambda: is_whole(report.finished()))
+
+    assert reply.answer == "300 dollars each."
+    (trace, spans), *others = report.traces().items()
+    assert others == []
+    assert reply.metadata.trace_id == trace
+
+    (root,) = [span for span in spans if span.parent is None]
+    assert root.name == "agent.request call"
+    by_place = handled(spans)
+    assert set(by_place) == DONE
+    (run,) = by_place["agent", "agent.request"]
+    assert message_id(root) == message_id(run) == reply.metadata.run_id
+
+    up = ["agent.request handle", "agent.request call"]
+    learned = ["invocation.ended handle", *up]
+    assert ancestors(by_place["facts", "facts.store"][0], spans) == ["facts.store handle", *learned]
+    (kept,) = by_place["episodes", "episodes.store"]
+    assert ancestors(kept, spans) == ["episodes.store handle", *learned]
+    assert ancestors(by_place["conversations", "invocation.ended"][0], spans) == learned
+    for asked in ("facts.retrieve", "working-memory.append", "completion.complete"):
+        (first, *_) = by_place[asked.partition(".")[0], asked]
+        assert ancestors(first, spans) == [f"{asked} handle", f"{asked} call", *up]
+    after_the_answer = [
+        span
+        for place in (("facts", "facts.store"), ("episodes", "episodes.store"))
+        for span in by_place[place]
+    ]
+    embedded = [ancestors(span, spans) for span in by_place["embeddings", "embeddings.embed"]]
+    for write in after_the_answer:
+        assert [
+            "embeddings.embed handle",
+            "embeddings.embed call",
+            write.name,
+            *learned,
+        ] in embedded
+
+
+async def test_users_at_once_have_a_trace_each(report: Report, tmp_path: Path) -> None:
+    users = ["ann", "bob", "cid", "dee"]
+    async with (
+        scripted_model(script=solve) as model,
+        running_flow(tmp_path, ROAD, bus="embedded", settings=model.settings) as flow,
+        client_on(flow.bus) as client,
+    ):
+        replies = await asyncio.gather(
+            *(client.answer(QUESTION, user=user, conversation_id="c1") for user in users)
+        )
+        traces = {reply.metadata.trace_id: reply.metadata.run_id for reply in replies}
+        assert len(traces) == len(users)
+        await wait_until(lambda: all(is_whole(report.traces()[trace]) for trace in traces))
+
+    for trace, run in traces.items():
+        spans = report.traces()[trace]
+        by_place = handled(spans)
+        assert set(by_place) == DONE
+        # What is sent about a run bears its name: nothing of another run is here.
+        assert {message_id(span) for span in by_place["agent", "agent.request"]} == {run}
+        for place in (("extraction", "invocation.ended"), ("conversations", "invocation.ended")):
+            assert {message_id(span) for span in by_place[place]} == {f"{run}/ended"}
+        kept = {message_id(span) for span in by_place["facts", "facts.store"]}
+        assert kept
+        assert all(each.startswith(f"{run}/fact/") for each in kept)
+        assert {message_id(span) for span in by_place["episodes", "episodes.store"]} == {
+            f"{run}/episode"
+        }
+    for trace in set(report.traces()) - set(traces):
+        # What was done for several traces together stands beside them and is linked to each.
+        (root,) = [span for span in report.traces()[trace] if span.parent is None]
+        assert root.name.endswith(" batch")
+        linked = {f"{link.context.trace_id:032x}" for link in root.links}
+        assert len(linked) > 1
+        assert linked <= set(report.traces())
+
+
+@asynccontextmanager
+async def agent(flow: RunningFlow, model: ScriptedModel, data: Path) -> AsyncGenerator[Host]:
+    """A replica of the agent beside the flow."""
+    services = Flow(name="agents", services={"agent": {}})
+    settings = Settings(data=data, **model.settings)
+    async with run_services(flow.bus, host_plan(services, settings)) as host:
+        yield host
+
+
+async def ask(client: Client) -> str:
+    return (await client.answer("Where do I live?", user="ann")).metadata.trace_id
+
+
+async def test_a_run_that_another_replica_ends_stays_in_its_trace(
+    report: Report, tmp_path: Path
+) -> None:
+    others = {name: values for name, values in ROAD.items() if name != "agent"}
+    never = asyncio.Event()
+    async with (
+        scripted_model(Says("In Oslo.", before=never), Says("In Bergen.")) as model,
+        running_flow(tmp_path, others, bus="embedded", settings=model.settings) as flow,
+        client_on(flow.bus) as client,
+        asyncio.TaskGroup() as group,
+    ):
+        async with agent(flow, model, tmp_path) as host:
+            asking = group.create_task(ask(client))
+            await wait_until(lambda: len(model.requests) == 1)
+            host.stop_at_once()
+        never.set()
+        async with agent(flow, model, tmp_path):
+            trace = await asking
+            await wait_until(lambda: "agent.request call" in report.spans())
+
+    spans = handled(report.traces()[trace])["agent", "agent.request"]
+    assert f"{report.spans()['agent.request call'].context.trace_id:032x}" == trace
+    assert len({span.context.span_id for span in spans}) == 2
+    assert len({message_id(span) for span in spans}) == 1
