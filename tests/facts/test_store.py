@@ -1,4 +1,4 @@
-"""Batches, failures in the middle, forgetting, and making the vectors anew."""
+"""Batches, failures in the middle, and forgetting."""
 
 from collections.abc import AsyncGenerator
 from datetime import timedelta
@@ -222,51 +222,3 @@ async def test_forgetting_one_in_the_middle_joins_the_others(store: Opened) -> N
     fact = await store.facts.get(ANN, first)
     assert fact is not None
     assert fact.superseded_by == last
-
-
-async def test_all_vectors_can_be_made_anew_for_another_model(tmp_path: Path) -> None:
-    async with opened(tmp_path) as store:
-        await store.facts.store([said(f"I like tea number {number}") for number in range(300)])
-        await store.facts.store([said(OLD, 1, BOB), said(NEW, 2, BOB)])
-    async with opened(tmp_path, dimensions=24) as store:
-        heard: list[int] = []
-
-        assert await store.found("tea") == []
-        rebuilt = await store.facts.rebuild(heard.append)
-
-        assert (rebuilt.facts, rebuilt.strays) == (302, 0)
-        assert heard == sorted(heard)
-        assert heard[-1] == 302
-        assert await store.vectors.count() == 302
-        assert "I like tea number 7" in await store.found("tea number 7")
-        assert await store.found("budget", BOB) == [NEW]
-
-
-async def test_a_rebuild_that_was_interrupted_is_begun_again(store: Opened) -> None:
-    await store.facts.store([said(f"I like tea number {number}") for number in range(300)])
-    await store.vectors.delete_scope(ANN)
-
-    def stop(_done: int) -> None:
-        raise BrokenError
-
-    with pytest.raises(BrokenError):
-        await store.facts.rebuild(stop)
-    assert 0 < await store.vectors.count() < 300
-
-    await store.facts.rebuild()
-    await store.facts.rebuild()
-    assert await store.vectors.count() == 300
-
-
-async def test_a_rebuild_removes_points_of_no_fact(store: Opened) -> None:
-    gone = await store.say("I like tea")
-    await store.say("I like coffee")
-    store.vectors.fail_before = "delete"
-    with pytest.raises(BrokenError):
-        await store.facts.forget(ANN, gone)
-    store.vectors.fail_before = ""
-
-    rebuilt = await store.facts.rebuild()
-
-    assert (rebuilt.facts, rebuilt.strays) == (1, 1)
-    assert await store.vectors.count() == 1

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from fourtier.schema.message import Answer, Message, Metadata, Name, Scoped, Timestamp, Vector
-from fourtier.schema.topics import by_scope, reading, writing
+from fourtier.schema.topics import Call, Topic, by_scope, reading, writing
 
 FactKind = Literal["semantic", "procedural", "reflective"]
 
@@ -122,9 +122,37 @@ class ForgetFactsResponse(Answer):
     forgotten: int
 
 
+class ReindexFactsRequest(Message):
+    """Make the next part of the index from the graph, for all users: an operator's call.
+
+    Whoever asks keeps the cursor: "" begins, and each answer gives the one to go on with.
+    """
+
+    cursor: str = ""
+
+
+class ReindexFactsResponse(Answer):
+    """What this part did, and how many there are of all users: facts, and points in the index.
+
+    An empty `cursor` says that it is done.
+    """
+
+    cursor: str
+    indexed: int
+    removed: int = Field(description="points of no fact")
+    facts: int
+    points: int
+
+
 STORE_FACT = writing("facts.store", StoreFactRequest, StoreFactResponse, key=by_scope)
 RETRIEVE_FACTS = reading("facts.retrieve", RetrieveFactsRequest, RetrieveFactsResponse)
 GET_FACT = reading("facts.get", GetFactRequest, GetFactResponse)
 LIST_FACTS = reading("facts.list", ListFactsRequest, ListFactsResponse)
 FORGET_FACT = writing("facts.forget", ForgetFactRequest, ForgetFactResponse, key=by_scope)
 FORGET_FACTS = writing("facts.forget-scope", ForgetFactsRequest, ForgetFactsResponse, key=by_scope)
+#: Not kept by the bus: who asks sees how far it came, and asks again.
+REINDEX_FACTS = Call(
+    Topic("facts.reindex", ReindexFactsRequest, persistent=False),
+    ReindexFactsResponse,
+    deadline=60.0,
+)

@@ -9,7 +9,15 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from fourtier.cli import flows, importing, memory, operations, provisioning, talking
+from fourtier.cli import (
+    flows,
+    importing,
+    memory,
+    operations,
+    provisioning,
+    reindexing,
+    talking,
+)
 from fourtier.flows.model import FlowError
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.errors import FourtierError, StartupError
@@ -23,6 +31,7 @@ app = typer.Typer(
 )
 for commands in (flows, provisioning, talking, importing):
     commands.add_to(app)
+reindexing.add_to(memory.facts)
 app.add_typer(memory.facts, name="facts")
 app.add_typer(memory.episodes, name="episodes")
 app.add_typer(memory.conversations, name="conversations")

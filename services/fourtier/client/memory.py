@@ -35,6 +35,7 @@ from fourtier.schema.facts import (
     FORGET_FACTS,
     GET_FACT,
     LIST_FACTS,
+    REINDEX_FACTS,
     RETRIEVE_FACTS,
     STORE_FACT,
     Fact,
@@ -43,6 +44,8 @@ from fourtier.schema.facts import (
     GetFactRequest,
     ListFactsRequest,
     ListFactsResponse,
+    ReindexFactsRequest,
+    ReindexFactsResponse,
     RetrieveFactsRequest,
     StoreFactRequest,
     StoreFactResponse,
@@ -128,6 +131,14 @@ class Facts:
         """Delete all facts of a scope; how many there were."""
         request = ForgetFactsRequest(user=scope.user, collection=scope.collection)
         return (await self._caller.call(FORGET_FACTS, request)).forgotten
+
+    async def reindex(self, cursor: str = "") -> ReindexFactsResponse:
+        """Make the next part of the index from the graph, for all users.
+
+        Begin without a cursor and go on with that of the answer until it is empty. A part that is
+        asked for twice changes nothing.
+        """
+        return await self._caller.call(REINDEX_FACTS, ReindexFactsRequest(cursor=cursor))
 
 
 class Episodes:

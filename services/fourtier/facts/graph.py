@@ -90,6 +90,16 @@ class FactGraph:
         rows = await self._graph.read(None, self._queries["everything"], after=after, limit=limit)
         return [Owned(_scope(row), FactRecord.from_row(row)) for row in rows]
 
+    async def number(self) -> int:
+        """How many facts all scopes have together."""
+        rows = await self._graph.read(None, self._queries["number"])
+        return int(rows[0]["number"])
+
+    async def scopes(self, after: str, limit: int) -> list[tuple[Scope, int]]:
+        """Scopes with the numbers of their facts, in the order of their keys, behind `after`."""
+        rows = await self._graph.read(None, self._queries["scopes"], after=after, limit=limit)
+        return [(_scope(row), int(row["number"])) for row in rows]
+
     async def forget_scope(self, scope: Scope) -> None:
         """Delete all facts of a scope."""
         await self._graph.write(scope, Statement(self._queries["forget_scope"]))

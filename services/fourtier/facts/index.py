@@ -65,6 +65,10 @@ class FactIndex:
         """Ids of a scope's points, those behind `after`."""
         return [hit.id for hit in await self._vectors.scroll(scope, limit, after)]
 
+    async def count(self, scope: Scope | None = None) -> int:
+        """How many points a scope has; all scopes together with None."""
+        return await self._vectors.count(scope)
+
     async def delete(self, scope: Scope, ids: Sequence[str]) -> int:
         """Delete points; returns how many there were."""
         return await self._vectors.delete(scope, ids)

@@ -80,6 +80,17 @@ MATCH (f:Fact)
 WHERE f.scope = $scope AND (f.valid_until = '' OR $superseded)
 RETURN count(f) AS number
 
+// number: Count the facts of all scopes.
+MATCH (f:Fact)
+RETURN count(f) AS number
+
+// scopes: Count the facts of each scope, in the order of the scopes, beginning behind one.
+MATCH (f:Fact)
+WHERE f.scope > $after
+RETURN f.scope AS scope, count(f) AS number
+ORDER BY scope
+LIMIT $limit
+
 // forget: Delete one fact of a scope.
 MATCH (f:Fact {id: $id})
 WHERE f.scope = $of

@@ -20,6 +20,7 @@ from fourtier.schema.facts import (
     FORGET_FACTS,
     GET_FACT,
     LIST_FACTS,
+    REINDEX_FACTS,
     RETRIEVE_FACTS,
     STORE_FACT,
     ForgetFactRequest,
@@ -30,6 +31,8 @@ from fourtier.schema.facts import (
     GetFactResponse,
     ListFactsRequest,
     ListFactsResponse,
+    ReindexFactsRequest,
+    ReindexFactsResponse,
     RetrieveFactsRequest,
     RetrieveFactsResponse,
     StoreFactRequest,
@@ -72,6 +75,7 @@ class FactsService:
         yield answer(LIST_FACTS, self.list)
         yield answer(FORGET_FACT, self.forget)
         yield answer(FORGET_FACTS, self.forget_scope)
+        yield answer(REINDEX_FACTS, self.reindex, side_by_side=1)
 
     async def store(self, requests: Sequence[StoreFactRequest]) -> list[StoreFactResponse]:
         """Write what has arrived together: one embedding call, one transaction."""
@@ -115,6 +119,18 @@ class FactsService:
     async def forget_scope(self, request: ForgetFactsRequest) -> ForgetFactsResponse:
         """Delete all facts of a scope."""
         return ForgetFactsResponse(forgotten=await self._store.forget_scope(request.scope))
+
+    async def reindex(self, request: ReindexFactsRequest) -> ReindexFactsResponse:
+        """Make a part of the index from the graph."""
+        done = await self._store.rebuild(request.cursor)
+        facts, points = await self._store.numbers()
+        return ReindexFactsResponse(
+            cursor=done.cursor,
+            indexed=done.written,
+            removed=done.strays,
+            facts=facts,
+            points=points,
+        )
 
 
 def _stored(stored: Stored) -> StoreFactResponse:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fourtier.engines.embedding import Embed
@@ -11,7 +11,7 @@ from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.facts.graph import FactGraph, Owned
 from fourtier.facts.index import FactIndex
 from fourtier.facts.ranking import successors_first
-from fourtier.facts.rebuilding import Rebuilt, rebuild
+from fourtier.facts.rebuilding import Part, Rebuilding
 from fourtier.facts.records import FactRecord
 from fourtier.facts.supersession import settle, slot_of
 from fourtier.schema.message import Scope, Vector
@@ -36,6 +36,7 @@ class FactStore:
         self._graph = FactGraph(graph)
         self._index = FactIndex(vectors, embed)
         self._writing = asyncio.Lock()
+        self._rebuilding = Rebuilding(self._graph, self._index, self._writing)
 
     async def store(self, stated: Sequence[Owned]) -> list[Stored]:
         """Write facts of any scopes; the same facts again change nothing.
@@ -105,10 +106,15 @@ class FactStore:
                 members = await self._graph.by_slots(slot)
                 left = {each.id: Owned(scope, each) for each in members.values() if each != fact}
                 settled = _settled(left)
-                await self._index.write(await self._index.points(await self._index.stale(settled)))
+                await self._refresh(settled)
                 await self._graph.write(_changed(settled, members), forget=Owned(scope, fact))
+                await self._refresh(settled)  # another replica may be rebuilding the vectors
             indexed = await self._index.delete(scope, [fact_id])
         return fact is not None or indexed > 0
+
+    async def _refresh(self, facts: Sequence[Owned]) -> None:
+        """Write what the vectors lack of facts."""
+        await self._index.write(await self._index.points(await self._index.stale(facts)))
 
     async def forget_scope(self, scope: Scope) -> int:
         """Delete all facts of a scope; returns how many there were."""
@@ -118,13 +124,13 @@ class FactStore:
             await self._index.delete_scope(scope)
         return number
 
-    async def rebuild(self, tell: Callable[[int], None] | None = None) -> Rebuilt:
-        """Make the vectors of all scopes from the graph, with whatever model now embeds.
+    async def rebuild(self, cursor: str) -> Part:
+        """Do the next part of making the vectors of all scopes, with whatever model now embeds."""
+        return await self._rebuilding.part(cursor)
 
-        May be interrupted at any moment and begun again; others read and write meanwhile. `tell`
-        hears after each batch how many facts are done.
-        """
-        return await rebuild(self._graph, self._index, self._writing, tell)
+    async def numbers(self) -> tuple[int, int]:
+        """How many facts the graph has, and how many points the vectors, of all scopes."""
+        return await self._graph.number(), await self._index.count()
 
 
 def _merged(stated: Iterable[Owned], known: Mapping[str, FactRecord]) -> dict[str, Owned]:
