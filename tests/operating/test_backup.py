@@ -115,12 +115,21 @@ async def test_a_copy_of_a_stopped_flow_answers_the_same(
         letters = await dead_letters(restored)
         again = await client.facts.store(ANN, "I live in Oslo")
 
+    await asyncio.to_thread(shutil.rmtree, restored.data / "bus")
+    async with restored.up(), restored.client() as client:
+        without_bus = await remembered(client)
+        letters_left = await dead_letters(restored)
+
     assert [fact.content for fact in before["facts of ann"].facts]
     assert before["found of bob"] == ["I live in Rome"]
     assert len(before["episodes of ann"]) == 1
     assert after == before
     assert letters == ['{"content":1}']
     assert not again.created
+    assert without_bus["c1"] == before["c1"]
+    assert without_bus["found of bob"] == before["found of bob"]
+    assert without_bus["episodes of ann"] == before["episodes of ann"]
+    assert letters_left == []
 
 
 async def test_a_flow_that_runs_is_not_copied_and_does_not_start_on_a_copy_under_way(
