@@ -182,6 +182,7 @@ class Run:
         with self._timings.part("working-memory"):
             await self._trace.end(step, decision.thought, decision.answer)
         await self._tell_memory(decision.answer, succeeded=True)
+        await self._trace.keep_again()
         return self._final(step, decision.answer, pieces=True)
 
     async def _fail(self, step: int, error: CallFailedError) -> AgentResponse:
@@ -216,8 +217,8 @@ class Run:
 
     def _metadata(self) -> RunMetadata:
         left_out = dict(self._remembered.left_out)
-        if self._trace.unkept:
-            left_out["working-memory"] = self._trace.unkept
+        if self._trace.left_out:
+            left_out["working-memory"] = self._trace.left_out
         return RunMetadata(
             run_id=self._run_id,
             memories=self._context.memories if self._context else (),

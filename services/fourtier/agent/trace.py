@@ -36,6 +36,7 @@ class RunTrace:
         items: all items word for word.
         answer: set when the run had ended before, in another delivery of its request.
         unkept: why the steps are only in this process, when `working-memory` is down.
+        left_out: why they once were.
     """
 
     run_id: str
@@ -46,6 +47,7 @@ class RunTrace:
     items: list[WorkingMemoryItem] = field(default_factory=list)
     answer: str | None = None
     unkept: str = ""
+    left_out: str = ""
 
     async def load(self) -> None:
         """Read what an earlier delivery of the same request has done."""
@@ -109,6 +111,22 @@ class RunTrace:
         thoughts = [self._item(step, "thought", thought, {})] if thought else []
         await self._append([*thoughts, self._item(step, "answer", answer, {})])
 
+    async def keep_again(self) -> None:
+        """Try once more to keep what could not be kept.
+
+        Memory has been told and so the bus is there, after an outage perhaps: a repeated request
+        must find this answer, and not work out another one.
+        """
+        if not self.unkept:
+            return
+        try:
+            async with asyncio.timeout(self.parameters.tier_seconds):
+                await self._keep(self.items)
+        except (TimeoutError, FourtierError, BusError) as error:
+            log.warning("The run %s ends without working memory: %s", self.run_id, error)
+        else:
+            self.unkept = ""
+
     async def discard(self) -> None:
         """Drop the steps; the run is over and told, and nobody waits for this."""
         if self.unkept:
@@ -168,8 +186,9 @@ class RunTrace:
         return appended.trace
 
     def _lose(self, error: Exception) -> None:
-        """Go on with what is in this process; it is not tried again in this run."""
+        """Go on with what is in this process; it is not tried again before the run's end."""
         self.unkept = str(error) or f"no answer within {self.parameters.tier_seconds:g} seconds"
+        self.left_out = self.unkept
         telemetry.count_left_out("working-memory")
         log.warning("The run %s goes on without working memory: %s", self.run_id, self.unkept)
 
