@@ -27,7 +27,7 @@ _SIDE_FILES = {
 }
 
 
-def load(threads: int | None) -> TextEmbedding:
+def load(threads: int) -> TextEmbedding:
     """Load the model from the installed packages.
 
     Raises:

@@ -1,44 +1,114 @@
-"""A fastembed model behind a cache, run in a thread of its own."""
+"""Runs of a model behind a cache and a fair queue, in threads of their own."""
 
 import asyncio
+import heapq
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-
-from fastembed import TextEmbedding
+from dataclasses import dataclass, field
+from itertools import count
 
 from fourtier.schema.message import Vector
 
+#: Texts to vectors, at once; called in a thread.
+RunModel = Callable[[list[str]], list[Vector]]
+
+#: Texts in one run of the model. More at once are hardly faster, and whoever comes then waits.
+SLICE = 8
+
+
+@dataclass(order=True)
+class _Waiting:
+    """A text in line; the earliest turn is next, and of one turn who came first."""
+
+    turn: int
+    number: int
+    text: str = field(compare=False)
+    vector: "asyncio.Future[Vector]" = field(compare=False)
+
 
 class Encoder:
-    """Texts to unit-length vectors; the latest ones are remembered.
+    """Texts to vectors; the latest ones are remembered.
+
+    A question need not wait for all of a long list that came before it: the first texts of each
+    request are next in line, the later ones stand behind what comes meanwhile (start-time fair
+    queueing, Goyal, Vin and Cheng 1996).
 
     Args:
-        model: loaded.
+        model: texts to vectors, safe to call from several threads.
         cache_size: how many texts are remembered.
+        threads: how many runs of the model there are at once.
     """
 
-    def __init__(self, model: TextEmbedding, cache_size: int) -> None:
+    def __init__(self, model: RunModel, cache_size: int, threads: int) -> None:
         self._model = model
         self._cache: OrderedDict[str, Vector] = OrderedDict()
         self._cache_size = cache_size
-        self._executor = ThreadPoolExecutor(1, thread_name_prefix="embed")
+        self._threads = threads
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="embed")
+        self._line: list[_Waiting] = []
+        self._waiting: dict[str, _Waiting] = {}
+        self._numbers = count()
+        self._turn = 0
+        self._working: set[asyncio.Task[None]] = set()
 
     async def encode(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector for each text; each unknown text goes through the model once."""
-        unknown = [text for text in dict.fromkeys(texts) if text not in self._cache]
-        fresh: dict[str, Vector] = {}
-        if unknown:
-            loop = asyncio.get_running_loop()
-            vectors = await loop.run_in_executor(self._executor, self._embed, unknown)
-            fresh = dict(zip(unknown, vectors, strict=True))
-        found = [fresh[text] if text in fresh else self._cache[text] for text in texts]
-        for text, vector in zip(texts, found, strict=True):
-            self._remember(text, vector)
-        return found
+        """One vector for each text; an unknown one goes through the model once.
 
-    def _embed(self, texts: Sequence[str]) -> list[Vector]:
-        return [Vector.of(array.tolist()) for array in self._model.embed(list(texts))]
+        Raises: what the model raises.
+        """
+        found = {text: self._cache[text] for text in texts if text in self._cache}
+        unknown = [text for text in dict.fromkeys(texts) if text not in found]
+        waiting = [self._stand_in_line(text, place) for place, text in enumerate(unknown)]
+        for _ in range(min(self._threads - len(self._working), len(self._line))):
+            self._start_working()
+        if waiting:
+            # Waits for them without cancelling them: another request may wait for the same text.
+            await asyncio.wait([each.vector for each in waiting])
+            found |= {each.text: each.vector.result() for each in waiting}
+        for text in found:
+            self._remember(text, found[text])
+        return [found[text] for text in texts]
+
+    def _stand_in_line(self, text: str, place: int) -> _Waiting:
+        if (known := self._waiting.get(text)) is not None:
+            return known
+        turn = self._turn + place // SLICE
+        vector = asyncio.get_running_loop().create_future()
+        waiting = _Waiting(turn, next(self._numbers), text, vector)
+        self._waiting[text] = waiting
+        heapq.heappush(self._line, waiting)
+        return waiting
+
+    def _start_working(self) -> None:
+        task = asyncio.create_task(self._work(), name="embed")
+        self._working.add(task)
+
+    async def _work(self) -> None:
+        """Take slices from the line until it is empty."""
+        while self._line:
+            await self._run_slice()
+        # At once, not in a callback of the task: who stands in line meanwhile would wait for ever.
+        if (task := asyncio.current_task()) is not None:
+            self._working.discard(task)
+
+    async def _run_slice(self) -> None:
+        share = -(-len(self._line) // self._threads)
+        some = [heapq.heappop(self._line) for _ in range(min(SLICE, share))]
+        self._turn = max(self._turn, some[0].turn)
+        texts = [each.text for each in some]
+        try:
+            loop = asyncio.get_running_loop()
+            vectors = await loop.run_in_executor(self._executor, self._model, texts)
+        except Exception as error:  # noqa: BLE001 - it goes to those who wait
+            for each in some:
+                each.vector.set_exception(error)
+        else:
+            for each, vector in zip(some, vectors, strict=True):
+                each.vector.set_result(vector)
+        finally:
+            for each in some:
+                del self._waiting[each.text]
 
     def _remember(self, text: str, vector: Vector) -> None:
         self._cache[text] = vector
@@ -46,6 +116,7 @@ class Encoder:
         if len(self._cache) > self._cache_size:
             self._cache.popitem(last=False)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Wait for what runs."""
+        await asyncio.gather(*self._working)
         self._executor.shutdown()

@@ -1,7 +1,8 @@
-"""`embeddings`: text to vectors, what has arrived together in one run of the model."""
+"""`embeddings`: text to vectors, what waits together in one run of the model."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
+import os
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from typing import ClassVar, Self
 
@@ -10,17 +11,25 @@ from pydantic import Field
 from fourtier.embeddings import bundled
 from fourtier.embeddings.encoder import Encoder
 from fourtier.embeddings.loading import load_model
-from fourtier.runtime.routes import Route, answer_together
+from fourtier.runtime.routes import Route, answer
 from fourtier.runtime.service import Parameters, Surroundings
 from fourtier.schema.embeddings import EMBED, EmbedRequest, EmbedResponse
+from fourtier.schema.message import Vector
+
+#: Beyond that, more replicas serve better; a container's share of a large machine is not seen here.
+_MOST_THREADS = 4
 
 
 class EmbeddingsParameters(Parameters):
-    """`model`: the bundled one or any that fastembed knows and finds on disk."""
+    """Which model, and how much of a machine it may take."""
 
-    model: str = bundled.NAME
-    cache_size: int = Field(default=10_000, ge=1)
-    threads: int | None = Field(default=None, ge=1)
+    model: str = Field(
+        default=bundled.NAME, description="the bundled one, or one that fastembed finds on disk"
+    )
+    cache_size: int = Field(default=10_000, ge=1, description="texts whose vectors are remembered")
+    threads: int | None = Field(
+        default=None, ge=1, description="runs of the model at once; a core each, 4 at most"
+    )
 
 
 class EmbeddingsService:
@@ -38,23 +47,25 @@ class EmbeddingsService:
         cls, _surroundings: Surroundings, parameters: EmbeddingsParameters
     ) -> AsyncGenerator[Self]:
         """Load the model."""
-        model = await asyncio.to_thread(load_model, parameters.model, parameters.threads)
-        encoder = Encoder(model, parameters.cache_size)
+        model = await asyncio.to_thread(load_model, parameters.model)
+
+        def run(texts: list[str]) -> list[Vector]:
+            return [Vector.of(array.tolist()) for array in model.embed(texts)]
+
+        threads = parameters.threads or min(_MOST_THREADS, os.cpu_count() or 1)
+        encoder = Encoder(run, parameters.cache_size, threads)
         try:
             await encoder.encode(["warm up"])
             yield cls(encoder, parameters.model)
         finally:
-            encoder.close()
+            await encoder.close()
 
     def routes(self) -> Iterator[Route]:
         """What it handles."""
-        yield answer_together(EMBED, self.embed, most=32)
+        # The encoder makes the batches, so that a question does not wait behind a long list.
+        yield answer(EMBED, self.embed, side_by_side=64)
 
-    async def embed(self, questions: Sequence[EmbedRequest]) -> list[EmbedResponse]:
-        """Embed the texts of all questions at once."""
-        texts = [text for question in questions for text in question.texts]
-        vectors = iter(await self._encoder.encode(texts))
-        return [
-            EmbedResponse(vectors=tuple(next(vectors) for _ in question.texts), model=self._model)
-            for question in questions
-        ]
+    async def embed(self, question: EmbedRequest) -> EmbedResponse:
+        """Embed texts."""
+        vectors = await self._encoder.encode(question.texts)
+        return EmbedResponse(vectors=tuple(vectors), model=self._model)
