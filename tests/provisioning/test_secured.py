@@ -1,9 +1,12 @@
 """A flow on servers that let nobody in without a secret, over TLS with an authority of our own."""
 
 import asyncio
+import json
 import os
 import re
+import time
 from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +36,11 @@ services: {{facts: {{}}, conversations: {{}}}}
 """
 WRONG_TOKEN = token("admin", b"another key of 32 bytes, no good")
 WRONG_PASSWORD = "wr0ng-passw0rd"  # noqa: S105 - as it says
-Init = Callable[..., Coroutine[Any, Any, tuple[int, str]]]
+Command = Callable[..., Coroutine[Any, Any, tuple[int, str]]]
 
 
-def command_on(engines: Secured, place: Path) -> Init:
-    """`fourtier init` with the right secrets in files, unless the environment says otherwise."""
+def command_on(engines: Secured, place: Path) -> Command:
+    """A command with the right secrets in files, unless the environment says otherwise."""
     flow, secrets = place / "shop.yaml", place / "secrets"
     flow.write_text(FLOW.format(**vars(engines)))
     secrets.mkdir()
@@ -51,10 +54,10 @@ def command_on(engines: Secured, place: Path) -> Init:
         "FOURTIER_GRAPH_TRUST_CERTIFICATES": str(engines.certificate),
     }
 
-    async def init(**environment: str) -> tuple[int, str]:
+    async def run(*arguments: str, **environment: str) -> tuple[int, str]:
         process = await asyncio.create_subprocess_exec(
             FOURTIER,
-            "init",
+            *arguments,
             str(flow),
             env=usual | environment,
             stdout=asyncio.subprocess.PIPE,
@@ -65,12 +68,13 @@ def command_on(engines: Secured, place: Path) -> Init:
             assert secret not in said
         return process.returncode or 0, said
 
-    return init
+    return run
 
 
 async def test_servers_that_want_secrets(tmp_path: Path) -> None:
     async with secured_engines(tmp_path) as engines:
-        init = command_on(engines, tmp_path)
+        command = command_on(engines, tmp_path)
+        init = partial(command, "init")
 
         wrong = {
             "refuses GET namespaces/acme/prod": {"FOURTIER_BUS_TOKEN": WRONG_TOKEN},
@@ -93,6 +97,38 @@ async def test_servers_that_want_secrets(tmp_path: Path) -> None:
         assert re.search(r"^\d+ is there\.$", said, re.MULTILINE), said
 
         await published_and_received(engines)
+        await what_the_doctor_tells(partial(command, "doctor", "--json", "--flow"))
+
+
+async def what_the_doctor_tells(doctor: Command) -> None:
+    """A server that does not let us in is one row; the others are told."""
+    _, said = await doctor()
+    assert "Pulsar 4.0.7, acme/prod at pulsar+ssl" in said
+    let_in = await wrong_for(doctor)
+    assert not {"bus", "graph", "queues"} & set(let_in)
+    assert "missing queues" not in let_in
+
+    no_token = await wrong_for(doctor, FOURTIER_BUS_TOKEN=WRONG_TOKEN)
+    assert set(no_token) == {"bus", "queues"}
+    assert "FOURTIER_BUS_TOKEN" in no_token["bus"]["remedy"]
+    assert "set FOURTIER_BUS_TOKEN" in no_token["queues"]["found"]
+
+    no_password = await wrong_for(doctor, FOURTIER_GRAPH_PASSWORD=WRONG_PASSWORD)
+    assert set(no_password) == {"graph", *let_in}
+    assert "refuses user and password" in no_password["graph"]["found"]
+
+    no_trust = await wrong_for(doctor, FOURTIER_BUS_TRUST_CERTIFICATES="")
+    assert set(no_trust) == {"bus", "queues"}
+    assert "certificate verify failed" in no_trust["bus"]["found"]
+
+
+async def wrong_for(doctor: Command, **environment: str) -> dict[str, dict[str, str]]:
+    """The rows that are not well; nobody serves the flow, so there are always some."""
+    began = time.monotonic()
+    code, said = await doctor(**environment)
+    assert code == 1, said
+    assert time.monotonic() - began < 60
+    return {row["what"]: row for row in json.loads(said) if not row["well"]}
 
 
 async def published_and_received(engines: Secured) -> None:

@@ -57,6 +57,16 @@ async def test_what_is_no_broker_is_told_apart(answer: bytes) -> None:
             await greet(f"pulsar://{place}")
 
 
+async def test_a_failed_handshake_is_told_in_its_own_words() -> None:
+    async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(100)
+        writer.write(b"this is no TLS")
+
+    async with listening(answering) as place:
+        with pytest.raises(BusError, match="SSL"):
+            await greet(f"pulsar+ssl://{place}")
+
+
 async def test_silence_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fourtier.runtime.bus.greeting._WITHIN", 0.05)
 

@@ -55,14 +55,24 @@ def bus_needs(flow: Flow) -> BusNeeds:
 
 
 async def _bus(stack: AsyncExitStack, flow: Flow, settings: Settings) -> Provisioner:
-    url = bus_place(flow, settings).url
-    if url in _WITHOUT_SERVER:
-        return NothingToDo("bus", url)
+    place = admin_place(flow, settings)
+    if place is None:
+        return NothingToDo("bus", bus_place(flow, settings).url)
+    return await stack.enter_async_context(provision_bus(place, bus_needs(flow)))
+
+
+def admin_place(flow: Flow, settings: Settings) -> AdminPlace | None:
+    """Where the admin API of the flow's Pulsar is; None where its bus has none.
+
+    Raises:
+        StartupError: nobody says where it is.
+    """
+    if bus_place(flow, settings).url in _WITHOUT_SERVER:
+        return None
     admin_url = settings.bus_admin_url or flow.bus.admin_url
     if not admin_url:
         raise StartupError(
             f"the flow {flow.name} does not say where Pulsar's admin API is: write "
             f"bus.admin-url, or set FOURTIER_BUS_ADMIN_URL, such as http://HOST:8080"
         )
-    place = AdminPlace(admin_url, secret(settings.bus_token), settings.bus_trust_certificates)
-    return await stack.enter_async_context(provision_bus(place, bus_needs(flow)))
+    return AdminPlace(admin_url, secret(settings.bus_token), settings.bus_trust_certificates)

@@ -5,13 +5,13 @@ from contextlib import asynccontextmanager
 
 from fourtier.cli.scope import DEFAULT_FLOW
 from fourtier.client import Client, client_on
-from fourtier.flows.model import read_flow
+from fourtier.flows.model import Flow, read_flow
 from fourtier.flows.plan import bus_place
 from fourtier.runtime.bus.contract import Bus
 from fourtier.runtime.bus.opening import BusPlace, open_bus
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.running import read_running
-from fourtier.runtime.settings import read_settings
+from fourtier.runtime.settings import Settings, read_settings
 
 
 @asynccontextmanager
@@ -25,14 +25,19 @@ async def open_flow_bus(flow: str = DEFAULT_FLOW) -> AsyncGenerator[Bus]:
         StartupError: no flow is running there.
         FlowError: there is no such flow.
     """
-    place = bus_place(read_flow(flow), read_settings())
-    if place.url == "memory://":
-        raise StartupError("a flow on memory:// can be reached only from its own process")
-    async with open_bus(_reachable(place)) as (bus, _):
+    async with open_bus(reachable_bus(read_flow(flow), read_settings())) as (bus, _):
         yield bus
 
 
-def _reachable(place: BusPlace) -> BusPlace:
+def reachable_bus(flow: Flow, settings: Settings) -> BusPlace:
+    """Where the bus of a running flow is.
+
+    Raises:
+        StartupError: no flow is running with the data directory, or its bus is inside its process.
+    """
+    place = bus_place(flow, settings)
+    if place.url == "memory://":
+        raise StartupError("a flow on memory:// can be reached only from its own process")
     if place.url != "embedded":
         return place
     running = read_running(place.data)

@@ -9,7 +9,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from fourtier.cli.connection import open_flow_bus
-from fourtier.cli.diagnosis import Finding, diagnose
+from fourtier.cli.doctor.diagnosis import diagnose
+from fourtier.cli.doctor.findings import Finding
 from fourtier.cli.scope import DEFAULT_FLOW, AsJson, FlowName
 from fourtier.flows.model import read_flow
 from fourtier.runtime.dead_letters import (
@@ -92,9 +93,24 @@ def _as_json(letter: DeadLetter) -> dict[str, object]:
     }
 
 
-def doctor(flow: FlowName = DEFAULT_FLOW, as_json: AsJson = False) -> None:
-    """Check a flow: what answers, how fast, what is stuck, and what to do about each problem."""
-    findings = asyncio.run(diagnose(flow))
+def doctor(
+    flow: FlowName = DEFAULT_FLOW,
+    old_after: Annotated[
+        float,
+        typer.Option(
+            min=1, help="Seconds that a message may go unacknowledged before it is a problem."
+        ),
+    ] = 300,
+    as_json: AsJson = False,
+) -> None:
+    """Check a running flow: what is well, and what to do about each problem.
+
+    Looks at the bus, graph and vectors with their versions, asks each service how it is and how
+    much it keeps, has the models say something, and reads what waits on each topic (through
+    Pulsar's admin API, where the flow names it) and what is in the dead letters. It changes
+    nothing. The exit code is 1 when something is wrong.
+    """
+    findings = asyncio.run(diagnose(flow, old_after))
     if as_json:
         console.print_json(data=[finding.model_dump() for finding in findings])
     else:

@@ -10,6 +10,8 @@ from pydantic import Field
 from fourtier.conversations.ending import Ending
 from fourtier.conversations.records import ConversationKey, InvocationRecord
 from fourtier.conversations.store import SCHEMA, ConversationStore
+from fourtier.engines.counting import count_nodes
+from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.opening import open_graph
 from fourtier.engines.places import engine_place
 from fourtier.engines.stores import Stores
@@ -36,6 +38,7 @@ from fourtier.schema.conversations import (
     UpdateConversationMemoryRequest,
     UpdateConversationMemoryResponse,
 )
+from fourtier.schema.status import Kept
 
 #: Imports come in floods; a bigger batch costs the same one commit.
 _TURNS_TOGETHER = 256
@@ -61,8 +64,9 @@ class ConversationsService:
     parameters: ClassVar[type[ConversationsParameters]] = ConversationsParameters
     stores: ClassVar[Stores] = Stores(SCHEMA)
 
-    def __init__(self, store: ConversationStore, ending: Ending) -> None:
+    def __init__(self, store: ConversationStore, ending: Ending, graph: GraphStore) -> None:
         self._store = store
+        self._graph = graph
         self._ending = ending
 
     @classmethod
@@ -78,7 +82,7 @@ class ConversationsService:
             async with repeating(
                 "The sweep of idle conversations", parameters.sweep_seconds, ending.sweep
             ):
-                yield cls(store, ending)
+                yield cls(store, ending, graph)
 
     def routes(self) -> Iterator[Route]:
         """What it handles."""
@@ -89,6 +93,12 @@ class ConversationsService:
         yield on_together(DIALOGUE_RECORDED, self.record_turns, most=_TURNS_TOGETHER)
         yield answer(END_CONVERSATION, self.end)
         yield answer(DELETE_CONVERSATION, self.delete)
+
+    async def kept(self) -> Sequence[Kept]:
+        """How many conversations and invocations there are in all."""
+        return await count_nodes(
+            self._graph, {"Conversation": "conversations", "Invocation": "invocations"}
+        )
 
     async def get(self, request: GetConversationMemoryRequest) -> GetConversationMemoryResponse:
         """Read a record."""

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from importlib.metadata import version
 
 from fourtier.engines.graph.protocol import GraphSchema, GraphStore
 from fourtier.engines.places import EMBEDDED, EnginePlace
@@ -68,6 +69,44 @@ async def open_vectors(place: EnginePlace, collection: Collection) -> AsyncGener
             yield await stack.enter_async_context(
                 open_edge(directory, dimensions, collection.indexed)
             )
+
+
+async def graph_version(place: EnginePlace) -> str:
+    """Which graph store a flow has; a server is asked, and nothing in it is looked at.
+
+    Raises:
+        StartupError: as `open_graph`.
+    """
+    if not _is_graph_server(place.graph_url):
+        return f"LadybugDB {_version('ladybug', 'laptop')}"
+    with _needs("neo4j", "cluster"):
+        from fourtier.engines.graph.neo4j import neo4j_version
+    return await neo4j_version(
+        place.graph_url,
+        user=place.graph_user,
+        password=place.graph_password,
+        trust_certificates=place.graph_trust,
+    )
+
+
+async def vectors_version(place: EnginePlace) -> str:
+    """Which vector store a flow has; a server is asked, and nothing in it is looked at.
+
+    Raises:
+        StartupError: as `open_vectors`.
+    """
+    if not _is_vector_server(place.vectors_url):
+        return f"Qdrant Edge {version('qdrant-edge-py')}"
+    with _needs("qdrant_client", "cluster"):
+        from fourtier.engines.vectors.qdrant import qdrant_version
+    return await qdrant_version(
+        place.vectors_url, key=place.vectors_key, trust_certificates=place.vectors_trust
+    )
+
+
+def _version(package: str, extra: str) -> str:
+    with _needs(package, extra):
+        return version(package)
 
 
 @asynccontextmanager

@@ -7,10 +7,12 @@ from typing import ClassVar, Self
 
 from pydantic import Field
 
+from fourtier.engines.counting import count_points
 from fourtier.engines.embedding import embed_by
 from fourtier.engines.opening import open_vectors
 from fourtier.engines.places import engine_place
 from fourtier.engines.stores import Stores
+from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.episodes import uses
 from fourtier.episodes.pruning import Pruning
 from fourtier.episodes.store import COLLECTION, EpisodeStore, by_scope
@@ -37,6 +39,7 @@ from fourtier.schema.episodes import (
     StoreEpisodeRequest,
     StoreEpisodeResponse,
 )
+from fourtier.schema.status import Kept
 
 _CENTURY = 36_500.0
 
@@ -65,9 +68,10 @@ class EpisodesService:
     parameters: ClassVar[type[EpisodesParameters]] = EpisodesParameters
     stores: ClassVar[Stores] = Stores(collections=[COLLECTION, uses.COLLECTION])
 
-    def __init__(self, store: EpisodeStore, counted: uses.Uses) -> None:
+    def __init__(self, store: EpisodeStore, counted: uses.Uses, vectors: VectorStore) -> None:
         self._store = store
         self._uses = counted
+        self._vectors = vectors
 
     @classmethod
     @asynccontextmanager
@@ -97,7 +101,7 @@ class EpisodesService:
             await stack.enter_async_context(
                 repeating("The pruning of episodes", parameters.sweep_seconds, pruning.sweep)
             )
-            yield cls(store, counted)
+            yield cls(store, counted, vectors)
 
     def routes(self) -> Iterator[Route]:
         """What it handles."""
@@ -107,6 +111,10 @@ class EpisodesService:
         yield answer(LIST_EPISODES, self.list)
         yield answer(DELETE_EPISODE, self.delete)
         yield answer(DELETE_EPISODES, self.delete_scope)
+
+    async def kept(self) -> Sequence[Kept]:
+        """How many episodes there are in all."""
+        return [await count_points(self._vectors, COLLECTION)]
 
     async def store(self, requests: Sequence[StoreEpisodeRequest]) -> list[StoreEpisodeResponse]:
         """Write what has arrived together, one write for each scope."""

@@ -38,6 +38,7 @@ from fourtier.schema.facts import (
     StoreFactRequest,
     StoreFactResponse,
 )
+from fourtier.schema.status import Kept
 
 _MOMENT = timedelta(microseconds=1)
 
@@ -76,6 +77,14 @@ class FactsService:
         yield answer(FORGET_FACT, self.forget)
         yield answer(FORGET_FACTS, self.forget_scope)
         yield answer(REINDEX_FACTS, self.reindex, side_by_side=1)
+
+    async def kept(self) -> Sequence[Kept]:
+        """How many facts there are in all, and how many of them can be found."""
+        facts, points = await self._store.numbers()
+        return [
+            Kept(store="graph", kind="facts", number=facts),
+            Kept(store="vectors", kind="facts", number=points),
+        ]
 
     async def store(self, requests: Sequence[StoreFactRequest]) -> list[StoreFactResponse]:
         """Write what has arrived together: one embedding call, one transaction."""

@@ -15,6 +15,7 @@ from fourtier.runtime.registry import load_service
 from fourtier.runtime.service import Engines, Parameters, RunningService, Surroundings
 from fourtier.runtime.serving import Server
 from fourtier.runtime.settings import Settings
+from fourtier.runtime.status import status_route
 
 log = logging.getLogger(__name__)
 
@@ -49,11 +50,14 @@ class Host:
         self._servers: list[tuple[Server, list[asyncio.Task[None]]]] = []
 
     def serve(self, bus: Bus, name: str, service: RunningService) -> Sequence[asyncio.Event]:
-        """Begin to serve a service's routes; an event for each tells when it is subscribed."""
+        """Begin to serve a service's routes, and the one that every service has.
+
+        An event for each tells when it is subscribed.
+        """
         server = Server(bus, name)
         events: list[asyncio.Event] = []
         tasks: list[asyncio.Task[None]] = []
-        for route in service.routes():
+        for route in (*service.routes(), status_route(name, service)):
             subscribed = asyncio.Event()
             events.append(subscribed)
             serving = server.serve(route, subscribed)

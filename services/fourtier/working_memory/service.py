@@ -8,6 +8,8 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field
 
+from fourtier.engines.counting import count_nodes
+from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.opening import open_graph
 from fourtier.engines.places import engine_place
 from fourtier.engines.stores import Stores
@@ -15,6 +17,7 @@ from fourtier.runtime.routes import Route, answer, answer_together
 from fourtier.runtime.service import Parameters, Surroundings
 from fourtier.runtime.settings import Settings
 from fourtier.runtime.upkeep import repeating
+from fourtier.schema.status import Kept
 from fourtier.schema.working_memory import (
     APPEND_WORKING_MEMORY,
     DISCARD_WORKING_MEMORY,
@@ -72,8 +75,9 @@ class WorkingMemoryService:
     parameters: ClassVar[type[WorkingMemoryParameters]] = WorkingMemoryParameters
     stores: ClassVar[Stores] = Stores(SCHEMA)
 
-    def __init__(self, traces: Traces) -> None:
+    def __init__(self, traces: Traces, graph: GraphStore) -> None:
         self._traces = traces
+        self._graph = graph
 
     @classmethod
     @asynccontextmanager
@@ -98,13 +102,17 @@ class WorkingMemoryService:
             await stack.enter_async_context(
                 repeating("The sweep of expired traces", parameters.sweep_seconds, expire)
             )
-            yield cls(traces)
+            yield cls(traces, graph)
 
     def routes(self) -> Iterator[Route]:
         """What it handles."""
         yield answer_together(APPEND_WORKING_MEMORY, self.append)
         yield answer(GET_WORKING_MEMORY, self.get)
         yield answer(DISCARD_WORKING_MEMORY, self.discard)
+
+    async def kept(self) -> Sequence[Kept]:
+        """How many runs and steps there are in all."""
+        return await count_nodes(self._graph, {"Run": "runs", "RunItem": "items of their traces"})
 
     async def append(
         self, requests: Sequence[AppendWorkingMemoryRequest]

@@ -18,6 +18,12 @@ from fourtier.schema.message import Scope
 #: What a server may answer to two who create the same where it does not exist.
 _IS_THERE = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
 
+_COMPONENTS = """
+CALL dbms.components() YIELD name, versions, edition
+WHERE name = 'Neo4j Kernel'
+RETURN 'Neo4j' AS name, versions[0] AS version, edition
+"""
+
 #: The driver tries a transaction again every second, for half a minute. By its own default it waits
 #: twice as long each time: a server that was away for ten seconds is not asked for half a minute.
 _RETRY_DELAY_GROWS_BY = 1.0
@@ -127,6 +133,23 @@ def _driver(url: str, auth: tuple[str, str] | None, trusted: Path | None) -> Asy
         telemetry_disabled=True,
         retry_delay_multiplier=_RETRY_DELAY_GROWS_BY,
     )
+
+
+async def neo4j_version(
+    url: str, *, user: str | None, password: str | None, trust_certificates: Path | None = None
+) -> str:
+    """What a server calls itself.
+
+    Raises:
+        StartupError: as `connect_neo4j`.
+    """
+    connecting = connect_neo4j(
+        url, user=user, password=password, trust_certificates=trust_certificates
+    )
+    async with connecting as store:
+        with told_plainly(url, password):
+            rows = await store.read(None, _COMPONENTS)
+    return ", ".join(f"{row['name']} {row['version']} {row['edition']}" for row in rows)
 
 
 async def create_index(store: Neo4jGraphStore, index: Index) -> None:

@@ -217,6 +217,19 @@ async def connect_qdrant(
         await client.close()
 
 
+async def qdrant_version(
+    url: str, *, key: str | None, trust_certificates: Path | None = None
+) -> str:
+    """What a server calls itself.
+
+    Raises:
+        StartupError: as `connect_qdrant`.
+    """
+    async with connect_qdrant(url, key=key, trust_certificates=trust_certificates) as client:
+        with told_plainly(url, key):
+            return f"Qdrant {(await client.info()).version}"
+
+
 @asynccontextmanager
 async def open_qdrant(
     url: str,

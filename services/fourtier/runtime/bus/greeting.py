@@ -58,6 +58,8 @@ async def greet(url: str, trust_certificates: str | None = None) -> str:
 
 def _in_words(error: OSError) -> str:
     """The system's own words; asyncio puts numbers and tuples around them."""
+    if isinstance(error, ssl.SSLError):  # its number is none of the system's
+        return str(error)
     number = error.errno or 0
     return os.strerror(number) if number > 0 else error.strerror or str(error)
 

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import Any
 
 import pulsar
@@ -31,6 +32,9 @@ _ROOM_FOR_WHAT_IS_NOT_KEPT = 5_000
 _CLOSES_WITHIN = 5.0
 _LOOKS_EVERY = 0.001
 _LITE = "pulsar-lite"
+#: A property of each consumer: the broker tells it, so that replicas of two versions can be seen.
+VERSION_PROPERTY = "fourtier-version"
+_WHO_WE_ARE = {VERSION_PROPERTY: version("fourtier")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +173,7 @@ class PulsarBus:
                 self._url(address),
                 group,
                 consumer_type=_TYPES[mode],
+                properties=_WHO_WE_ARE,
                 initial_position=(
                     InitialPosition.Earliest if address.persistent else InitialPosition.Latest
                 ),

@@ -67,13 +67,18 @@ class PulsarAdmin:
         self._session = session
         self._place = place
 
-    async def get(self, kind: type[T], *path: str) -> T | None:
+    async def get(self, kind: type[T], *path: str, **query: str) -> T | None:
         """Read; None where there is no such thing."""
-        status, content = await self._ask("GET", path, fine=[HTTPStatus.NOT_FOUND])
+        status, content = await self._ask("GET", path, query=query, fine=[HTTPStatus.NOT_FOUND])
         if status == HTTPStatus.NOT_FOUND:
             self._read(_Failure, content)  # or it is somebody else's 404
             return None
         return self._read(kind, content) if content else None
+
+    async def version(self) -> str:
+        """The broker's version, which it tells as a bare word."""
+        _, content = await self._ask("GET", ("brokers", "version"))
+        return one_line(content.decode(errors="replace")).strip('"')
 
     async def put(self, *path: str, body: Body = None) -> None:
         """Make; what another has made meanwhile is fine."""

@@ -1,0 +1,1 @@
+"""`fourtier doctor`: what is well in a flow, and what to do about the rest."""

@@ -1,0 +1,29 @@
+"""How much is in a service's stores, in all scopes together."""
+
+from collections.abc import Mapping, Sequence
+
+from fourtier.engines.graph.protocol import GraphStore
+from fourtier.engines.stores import Collection
+from fourtier.engines.vectors.protocol import VectorStore
+from fourtier.schema.status import Kept
+
+
+async def count_nodes(graph: GraphStore, kinds: Mapping[str, str]) -> Sequence[Kept]:
+    """Nodes by their labels, each under a name for people.
+
+    Neo4j knows the numbers, LadybugDB reads a column of keys.
+    """
+    return [
+        Kept(store="graph", kind=name, number=await _number(graph, label))
+        for label, name in kinds.items()
+    ]
+
+
+async def _number(graph: GraphStore, label: str) -> int:
+    rows = await graph.read(None, f"MATCH (n:{label}) RETURN count(n) AS number")
+    return int(rows[0]["number"])
+
+
+async def count_points(vectors: VectorStore, collection: Collection) -> Kept:
+    """Points of a collection."""
+    return Kept(store="vectors", kind=collection.name, number=await vectors.count())
