@@ -24,8 +24,11 @@ OTHERS = {"pulsar-lite", "neo4j-admin", "model-unreachable", "model-busy", "mode
 
 
 def commands_of(program: str) -> list[list[str]]:
-    """How a program is called, as words; what stands before it in the line is left out."""
-    called = [re.search(rf"(?:^|\s){program} (.*)", line) for line in (*TYPED, *INLINE)]
+    """How a program is called, as words; what stands before it in the line is left out.
+
+    Behind `-n` its name is that of the namespace.
+    """
+    called = [re.match(rf"(?:.*\s)?(?<!-n ){program} (.*)", line) for line in (*TYPED, *INLINE)]
     return [each[1].split() for each in called if each]
 
 
