@@ -1,5 +1,6 @@
 """`fourtier doctor` as a user meets it: a table with every problem in it, and never a traceback."""
 
+import asyncio
 import json
 import time
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from fourtier.runtime.bus.pulsar import PulsarSecurity, connect_pulsar
 from fourtier.runtime.running import read_running
 from fourtier.schema.message import Scope
 from tests.provisioning.standin import failing, in_thread, standing_in
+from tests.runtime.support import listening
 from tests.support.process import FlowCommand, free_port
 from tests.support.waiting import wait_until
 
@@ -175,3 +177,27 @@ async def test_an_admin_api_that_refuses_is_one_row(doctor: Doctor, answer: Any,
     row = rows.get("queues") or rows["missing queues"]
     assert said in row["found"]
     assert row["remedy"]
+
+
+async def test_servers_that_are_silent_hold_up_nothing_for_long(
+    doctor: Doctor, flow: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fourtier.cli.doctor.findings._WITHIN", 0.5)
+    monkeypatch.setattr("fourtier.runtime.bus.greeting._WITHIN", 0.5)
+    async with listening(silent) as place:
+        change(flow, NOBODY, place)
+        began = time.monotonic()
+        code, rows = await in_thread(doctor)
+        assert time.monotonic() - began < 10
+    assert code == 1
+    wrong = {what: row["found"] for what, row in rows.items() if not row["well"]}
+    assert set(wrong) == {"bus", "graph", "vectors", "queues"}
+    assert all("no answer within 0.5 seconds" in found for found in wrong.values())
+
+
+def change(flow: Path, old: str, new: str) -> None:
+    flow.write_text(flow.read_text("utf-8").replace(old, new), "utf-8")
+
+
+async def silent(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
+    await reader.read()

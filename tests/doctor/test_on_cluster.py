@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -14,13 +15,16 @@ from fourtier.cli.doctor.findings import Finding
 from fourtier.client import client_on
 from fourtier.flows.model import read_flow
 from fourtier.flows.plan import bus_place, host_plan
-from fourtier.flows.provisioning import provisioners
+from fourtier.flows.provisioning import bus_needs, provisioners
+from fourtier.runtime.backlogs import read_queues
 from fourtier.runtime.bus.contract import Address, Bus, Mode
 from fourtier.runtime.bus.opening import open_bus
 from fourtier.runtime.host import run_services
+from fourtier.runtime.provisioning.admin import AdminPlace
 from fourtier.runtime.settings import Settings
 from fourtier.schema.facts import STORE_FACT, StoreFactRequest
 from fourtier.schema.message import Scope
+from tests.cluster.pulsar_admin import create_namespace
 from tests.cluster.servers import SERVERS
 
 pytestmark = [
@@ -147,6 +151,19 @@ async def test_a_message_that_somebody_holds_for_long_is_told(flow: str, tmp_pat
     assert "facts.store for facts" not in problems(soon)
     assert soon["facts.store for facts"].found.startswith("1 message waits, the oldest for ")
     assert "that is long" in late["facts.store for facts"].found
+
+
+async def test_a_topic_that_somebody_has_divided_counts_as_one(flow: str) -> None:
+    read = read_flow(flow)
+    admin = SERVERS.pulsar_admin_url or ""
+    await create_namespace(admin, read.tenant, read.namespace)
+    async with aiohttp.ClientSession(raise_for_status=True) as session:
+        await session.put(f"{topic_url(flow, 'facts.store')}/partitions", json=2)
+        earliest = {"ledgerId": -1, "entryId": -1, "partitionIndex": -1}
+        await session.put(f"{topic_url(flow, 'facts.store')}/subscription/facts", json=earliest)
+    needs = replace(bus_needs(read), groups={"facts.store": ["facts"]}, services=[])
+    (queue,) = await read_queues(AdminPlace(admin), needs)
+    assert (queue.exists, queue.messages) == (True, 0)
 
 
 async def unsubscribe(flow: str, topic: str, group: str) -> None:

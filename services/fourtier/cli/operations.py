@@ -105,10 +105,13 @@ def doctor(
 ) -> None:
     """Check a running flow: what is well, and what to do about each problem.
 
-    Looks at the bus, graph and vectors with their versions, asks each service how it is and how
-    much it keeps, has the models say something, and reads what waits on each topic (through
-    Pulsar's admin API, where the flow names it) and what is in the dead letters. It changes
-    nothing. The exit code is 1 when something is wrong.
+    [bold]bus, graph, vectors[/]: reached from here, and of which version.
+    [bold]services[/]: each answers, its version and replicas, what its stores have.
+    [bold]models[/]: the embedding model embeds, the language model speaks.
+    [bold]queues[/]: what waits on each topic, and for how long; Pulsar's admin API tells it.
+    [bold]dead letters[/]: what could not be handled.
+
+    It changes nothing, and prints no secret. The exit code is 1 when something is wrong.
     """
     findings = asyncio.run(diagnose(flow, old_after))
     if as_json:

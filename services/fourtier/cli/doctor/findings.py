@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.errors import FourtierError
 
+#: A server that is silent is no reason to wait for longer.
 _WITHIN = 20.0
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
@@ -22,14 +23,19 @@ class Finding(BaseModel):
 
 
 async def looked_at(
-    what: str, looking: Awaitable[Sequence[Finding]], remedy: str, *, within: float = _WITHIN
+    what: str,
+    looking: Awaitable[Sequence[Finding]],
+    remedy: str,
+    *,
+    within: float | None = None,
 ) -> list[Finding]:
     """What was found, or one line that says why it could not be looked at."""
+    seconds = within or _WITHIN
     try:
-        async with asyncio.timeout(within):
+        async with asyncio.timeout(seconds):
             return list(await looking)
     except TimeoutError:
-        found = f"no answer within {within:g} seconds"
+        found = f"no answer within {seconds:g} seconds"
     except (FourtierError, BusError) as error:
         found = str(error)
     return [Finding(what=what, well=False, found=found, remedy=remedy)]
