@@ -43,7 +43,7 @@ def test_what_waits_for_a_moment_is_told_and_no_problem() -> None:
     ("found", "said", "remedy"),
     [
         (waiting(5, versions=()), "nobody takes them", "`fourtier serve shop facts`"),
-        (waiting(301), "the oldest for 5 min: that is long", "see in the log of facts"),
+        (waiting(7_200), "the oldest for 2 h: that is long", "see in the log of facts"),
         (waiting(5, quota_used=0.9), "90% of what the topic may hold", "backlog-megabytes"),
         (queue(versions=()), "nobody would take it: facts", "`fourtier serve shop SERVICE`"),
         (queue(exists=False), "what is published is not kept", "`fourtier init shop`"),

@@ -94,6 +94,7 @@ async def test_a_flow_that_runs_is_well(flow: str, tmp_path: Path) -> None:
     ):
         await client.facts.store(Scope("ann", "default"), "I live in Oslo.")
         found = await doctor(flow)
+        elsewhere = await doctor(from_elsewhere(flow))
 
     assert problems(found) == set(), found
     assert "Pulsar 4." in found["bus"].found
@@ -103,6 +104,17 @@ async def test_a_flow_that_runs_is_well(flow: str, tmp_path: Path) -> None:
     # conversations 5, facts 3, extraction 2
     assert found["queues"].found == "nothing waits in 10 of 10"
     assert found["dead letters"].found == "none of 4 services"
+    assert elsewhere["graph"].found.startswith("its services reach it. Not from here: the graph at")
+    assert problems(elsewhere) == set()
+
+
+def from_elsewhere(flow: str) -> str:
+    """The flow as it is seen from where its graph cannot be reached."""
+    file = Path(flow).with_name("elsewhere.yaml")
+    file.write_text(
+        Path(flow).read_text("utf-8").replace(str(SERVERS.neo4j_url), "bolt://127.0.0.1:9")
+    )
+    return str(file)
 
 
 async def test_before_init_everything_is_missing(flow: str) -> None:

@@ -63,7 +63,7 @@ async def told_by(service: Plain) -> StatusResponse:
 
 async def doctors(service: Plain, *replicas: str) -> list[Finding]:
     async with asked(service) as caller:
-        return await ask_services(caller, "shop", ["facts"], {"facts": replicas})
+        return (await ask_services(caller, "shop", ["facts"], {"facts": replicas})).findings
 
 
 async def test_a_service_tells_its_version_and_what_it_keeps() -> None:
@@ -98,6 +98,11 @@ async def test_an_index_that_lacks_facts_is_told() -> None:
     assert "fourtier facts reindex" in less.remedy
 
 
+async def test_a_store_that_nobody_could_count_is_not_taken_for_reached() -> None:
+    async with asked(Keeping(error=ConnectionRefusedError("nobody is there"))) as caller:
+        assert (await ask_services(caller, "shop", ["facts"], {})).stores == set()
+
+
 @pytest.mark.parametrize(
     ("replicas", "said", "mixed"),
     [
@@ -125,8 +130,10 @@ async def test_all_services_tell_what_a_run_left_behind(tmp_path: Path) -> None:
     ):
         await client.facts.store(ANN, "I live in Oslo.")
         await client.facts.store(Scope("bob", "work"), "I live in Bergen.")
-        findings = await ask_services(flow.caller, "shop", list(ROAD), {})
+        heard = await ask_services(flow.caller, "shop", list(ROAD), {})
 
+    findings = heard.findings
+    assert heard.stores == {"graph", "vectors"}
     found = {finding.what: finding.found for finding in findings}
     assert all(finding.well for finding in findings), findings
     assert set(ROAD) <= set(found)

@@ -1,32 +1,19 @@
 """What `fourtier doctor` looks at: a flow from the outside, as its clients and operators see it."""
 
 import asyncio
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection
 from importlib.metadata import version
 
-from fourtier.cli.connection import reachable_bus
+from fourtier.cli.doctor.bus import look_at_the_bus
 from fourtier.cli.doctor.findings import Finding, looked_at
-from fourtier.cli.doctor.letters import read_letters
-from fourtier.cli.doctor.services import ask_services
 from fourtier.cli.doctor.waiting import Judging, findings_of
 from fourtier.engines.opening import graph_version, vectors_version
 from fourtier.engines.places import EnginePlace, place_of
 from fourtier.flows.model import Flow, read_flow
-from fourtier.flows.plan import DEFAULT_DATA, bus_place, engines_of
+from fourtier.flows.plan import DEFAULT_DATA, engines_of
 from fourtier.flows.provisioning import admin_place, bus_needs
-from fourtier.runtime.backlogs import Queue, read_queues, read_version
-from fourtier.runtime.burial import dead_letter_address
-from fourtier.runtime.bus.contract import BusError
-from fourtier.runtime.bus.greeting import greet
-from fourtier.runtime.bus.opening import BusPlace
-from fourtier.runtime.bus.pulsar import Patience, connect_pulsar
-from fourtier.runtime.calls import open_caller
-from fourtier.runtime.errors import FourtierError, StartupError
+from fourtier.runtime.backlogs import Queue, read_queues
 from fourtier.runtime.settings import Settings, read_settings
-
-#: Nobody waits half a minute to hear that a broker does not answer.
-_PATIENCE = Patience(send=5.0, operation=8)
 
 
 async def diagnose(name: str, old_after: float) -> list[Finding]:
@@ -47,11 +34,13 @@ async def diagnose(name: str, old_after: float) -> list[Finding]:
         looked_at(
             "queues",
             _queues(flow, settings, Judging(name, old_after), queues),
-            "see whether Pulsar runs and its admin API can be reached from here",
+            "see whether Pulsar runs; look from where its admin API can be reached, as for "
+            f"`fourtier init {name}`",
         ),
     )
-    on_the_bus = await _on_the_bus(flow, name, settings, queues)
-    return [_ourselves(), *on_the_bus[:1], *stores, *on_the_bus[1:], *waiting]
+    bus, heard, letters = await look_at_the_bus(flow, name, settings, queues)
+    stores = [_seen_by_services(finding, heard.stores) for finding in stores]
+    return [_ourselves(), bus, *stores, *heard.findings, *letters, *waiting]
 
 
 def _ourselves() -> Finding:
@@ -87,6 +76,14 @@ async def _stores(place: EnginePlace) -> list[Finding]:
     return [finding for findings in found for finding in findings]
 
 
+def _seen_by_services(finding: Finding, reached: Collection[str]) -> Finding:
+    """A store that cannot be reached from here, as from a pod of another service, may be well."""
+    if finding.well or finding.what not in reached:
+        return finding
+    found = f"its services reach it. Not from here: {finding.found}"
+    return Finding(what=finding.what, well=True, found=found)
+
+
 async def _queues(
     flow: Flow, settings: Settings, judging: Judging, queues: list[Queue]
 ) -> list[Finding]:
@@ -97,69 +94,3 @@ async def _queues(
         return [Finding(what="queues", well=True, found=found)]
     queues += await read_queues(place, bus_needs(flow))
     return findings_of(queues, judging)
-
-
-async def _on_the_bus(
-    flow: Flow, name: str, settings: Settings, queues: Sequence[Queue]
-) -> list[Finding]:
-    """The bus, and behind it the services and what they could not handle."""
-    try:
-        place = reachable_bus(flow, settings)
-        called = await _name_of(place, flow, settings)
-        connecting = connect_pulsar(
-            place.url,
-            place.tenant,
-            place.namespace,
-            security=place.security,
-            log_file=os.devnull,
-            patience=_PATIENCE,
-        )
-        async with connecting as bus, open_caller(bus) as caller:
-            services, letters = await asyncio.gather(
-                ask_services(caller, name, list(flow.services), _replicas(queues)),
-                read_letters(bus, name, _with_letters(flow, queues)),
-            )
-    except (FourtierError, BusError) as error:
-        return [_unreachable(flow, name, settings, error)]
-    return [_reached(called, place), *services, *letters]
-
-
-async def _name_of(place: BusPlace, flow: Flow, settings: Settings) -> str:
-    """What the broker calls itself; one that wants to know us first tells it to operators."""
-    if name := await greet(place.url, place.security.trust_certificates):
-        return name.replace("Pulsar Server", "Pulsar ")
-    try:
-        admin = admin_place(flow, settings)
-        return f"Pulsar {await read_version(admin)}" if admin else "a broker without a name"
-    except StartupError:  # the line of the queues says why
-        return "a broker that does not tell us its version"
-
-
-def _reached(called: str, place: BusPlace) -> Finding:
-    where = f"{place.tenant}/{place.namespace} at {place.url}"
-    return Finding(what="bus", well=True, found=f"{called}, {where}")
-
-
-def _unreachable(flow: Flow, name: str, settings: Settings, error: Exception) -> Finding:
-    remedy = f"start the flow: `fourtier up {name}`"
-    if bus_place(flow, settings).url != "embedded":
-        remedy = (
-            f"see whether the broker runs, and bus.url, FOURTIER_BUS_TOKEN and "
-            f"FOURTIER_BUS_TRUST_CERTIFICATES; `fourtier init {name}` makes a missing namespace"
-        )
-    return Finding(what="bus", well=False, found=str(error), remedy=remedy)
-
-
-def _replicas(queues: Sequence[Queue]) -> Mapping[str, Sequence[str]]:
-    """The versions of each service's replicas: each of them is on all of its queues."""
-    longest: dict[str, Sequence[str]] = {}
-    for queue in queues:
-        if len(queue.versions) > len(longest.get(queue.group, ())):
-            longest[queue.group] = queue.versions
-    return longest
-
-
-def _with_letters(flow: Flow, queues: Sequence[Queue]) -> list[str]:
-    """Services whose dead letters can be read; to read what is not there would make it."""
-    missing = {queue.topic for queue in queues if not queue.exists}
-    return [each for each in flow.services if dead_letter_address(each).name not in missing]

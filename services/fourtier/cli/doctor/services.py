@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 
@@ -20,10 +21,23 @@ _A_REAL_ONE = "for real answers set OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_M
 _MODEL_WITHIN = 60.0
 
 
+@dataclass
+class Heard:
+    """What the services said.
+
+    Attributes:
+        findings: a few lines for each service, in the flow's order.
+        stores: the kinds of stores that a service could count: these can be reached.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    stores: set[str] = field(default_factory=set)
+
+
 async def ask_services(
     caller: Caller, flow: str, services: Sequence[str], replicas: Mapping[str, Sequence[str]]
-) -> list[Finding]:
-    """Ask all services at once; a few lines for each, in the flow's order.
+) -> Heard:
+    """Ask all services at once.
 
     Args:
         caller: a connection to the flow.
@@ -31,28 +45,33 @@ async def ask_services(
         services: those of the flow.
         replicas: the versions of each service's replicas, as far as the bus tells them.
     """
+    heard = Heard()
     found = await asyncio.gather(
-        *(_service(caller, flow, service, replicas.get(service, ())) for service in services)
+        *(_service(caller, flow, service, replicas.get(service, ()), heard) for service in services)
     )
-    return [finding for findings in found for finding in findings]
+    heard.findings += [finding for findings in found for finding in findings]
+    return heard
 
 
 async def _service(
-    caller: Caller, flow: str, service: str, replicas: Sequence[str]
+    caller: Caller, flow: str, service: str, replicas: Sequence[str], heard: Heard
 ) -> list[Finding]:
     remedy = f"see whether {service} runs (`fourtier serve {flow} {service}`) and what its log says"
-    findings = await looked_at(service, _status(caller, service, replicas), remedy)
+    findings = await looked_at(service, _status(caller, service, replicas, heard), remedy)
     if findings[0].well and service in _DEEPER:
         what, look, advice = _DEEPER[service]
         findings += await looked_at(what, look(caller, what), advice, within=_MODEL_WITHIN)
     return findings
 
 
-async def _status(caller: Caller, service: str, replicas: Sequence[str]) -> list[Finding]:
+async def _status(
+    caller: Caller, service: str, replicas: Sequence[str], heard: Heard
+) -> list[Finding]:
     await caller.call(status_of(service), StatusRequest())  # the first one opens the topic as well
     began = time.perf_counter()
     status = await caller.call(status_of(service), StatusRequest())
     spent = (time.perf_counter() - began) * 1000
+    heard.stores |= {each.store for each in status.kept}
     up = duration((datetime.now(UTC) - status.started_at).total_seconds())
     versions = Counter(replicas or [status.version])
     told = ", ".join(f"{number} of {each or '?'}" for each, number in sorted(versions.items()))
