@@ -53,6 +53,13 @@ async def test_within_one_batch_the_newer_statement_supersedes(store: Opened) ->
     assert await store.found("budget", BOB) == [OLD]
 
 
+async def test_what_is_said_twice_in_one_batch_is_created_once(store: Opened) -> None:
+    stored = await store.facts.store([said(OLD, 1), said(OLD, 2), said(NEW, 3)])
+
+    assert [each.created for each in stored] == [True, False, True]
+    assert stored[0].id == stored[1].id
+
+
 async def test_one_statement_of_two_speakers_is_two_facts(store: Opened) -> None:
     await store.say("I live in Oslo", speaker="Ann")
     await store.say("I live in Oslo", speaker="Tom")

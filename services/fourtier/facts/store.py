@@ -57,13 +57,15 @@ class FactStore:
         superseded: defaultdict[str, list[str]] = defaultdict(list)
         for each in settled:
             superseded[each.fact.superseded_by].append(each.fact.id)
+        ids = [each.fact.id for each in stated]
         return [
             Stored(
-                each.fact.id,
-                created=each.fact.id not in known,
-                superseded=tuple(sorted(superseded[each.fact.id])),
+                identity,
+                # Said twice in one batch it is new once.
+                created=identity not in known and identity not in ids[:place],
+                superseded=tuple(sorted(superseded[identity])),
             )
-            for each in stated
+            for place, identity in enumerate(ids)
         ]
 
     async def search(

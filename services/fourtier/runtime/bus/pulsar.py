@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import uuid
 import weakref
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Coroutine, Mapping
@@ -75,6 +76,11 @@ class PulsarBus:
     member while the old one still works on them. There, one member of this connection at a time has
     a plain shared subscription, which keeps the order, and the others wait for their turn.
     Two processes must not serve the same group of one `pulsar-lite`.
+
+    Pulsar divides the keys of a group by the names of its members. Ours have one name on all topics,
+    so that a key belongs to one process whatever is done with it: a fact of a user is stored and
+    forgotten in one place, where the two wait for each other. While members come and go that does
+    not hold: each topic is joined and left by itself.
     """
 
     def __init__(
@@ -84,6 +90,7 @@ class PulsarBus:
         self._place = f"{tenant}/{namespace}"
         self._lite = lite
         self._patience = patience
+        self._name = uuid.uuid4().hex
         self._producers = Producers(self._create_producer)
         self._turns: defaultdict[tuple[Address, str], _Turn] = defaultdict(_Turn)
 
@@ -173,6 +180,7 @@ class PulsarBus:
                 self._url(address),
                 group,
                 consumer_type=_TYPES[mode],
+                consumer_name=self._name if mode is Mode.KEY_SHARED else None,
                 properties=_WHO_WE_ARE,
                 initial_position=(
                     InitialPosition.Earliest if address.persistent else InitialPosition.Latest
