@@ -75,4 +75,6 @@ async def endure_all(
             endured.append(await overload(flow, load, within=3 * _FOR_A_FAULT))
             tell(f"overload in {endured[-1].took:.1f} s")
         found = await settled(client, load.runs, within=_RESTS_AFTER)
-        return Trial(endured, judge(flow, load.runs, found), await dead_letters(bus))
+        return Trial(
+            endured, judge(flow.ledger, flow.script, load.runs, found), await dead_letters(bus)
+        )

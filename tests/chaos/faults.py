@@ -1,7 +1,6 @@
 """What is done to the flow, and putting it right again."""
 
 import asyncio
-import os
 import random
 import signal
 import time
@@ -85,10 +84,10 @@ def hung(name: str, *, lasts: float) -> Fault:
     """A process that holds its connections and does nothing."""
 
     async def strike(flow: ChaosFlow) -> None:
-        _signal(flow, name, signal.SIGSTOP)
+        flow.servers[name].signal(signal.SIGSTOP)
 
     async def heal(flow: ChaosFlow) -> None:
-        _signal(flow, name, signal.SIGCONT)
+        flow.servers[name].signal(signal.SIGCONT)
 
     def told(_flow: ChaosFlow, runs: Sequence[Run]) -> Sequence[str]:
         if any(name in run.left_out for run in runs):
@@ -116,12 +115,6 @@ def slow_model(*, lasts: float) -> Fault:
         ]
 
     return Fault("slow model", strike, heal, lasts=lasts, expected=asked_once)
-
-
-def _signal(flow: ChaosFlow, name: str, number: int) -> None:
-    process = flow.servers[name]._process
-    assert process is not None, f"{name} does not run"
-    os.killpg(process.pid, number)
 
 
 async def endure(flow: ChaosFlow, load: Load, fault: Fault, number: int, within: float) -> Endured:

@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 
 from fourtier.agent.parameters import AgentParameters
 from fourtier.runtime.bus.contract import Address, Bus, Mode
@@ -15,6 +14,7 @@ from fourtier.schema.agent import AGENT_REQUEST
 from tests.chaos.faults import Endured, Fault, nothing
 from tests.chaos.flow import NAMESPACE, TENANT, ChaosFlow
 from tests.chaos.runs import Load
+from tests.support.usage import resident_mib
 
 MALFORMED = 10_000
 _AT_ONCE = 100
@@ -61,7 +61,7 @@ async def overload(flow: ChaosFlow, load: Load, within: float) -> Endured:
     takes_on = AgentParameters().runs_in_hand
     fault = nothing(f"{_TIMES} times the load")
     runs = load.more(fault.name, _TIMES * takes_on, alone=True)
-    before = resident_mib(flow, "agent")
+    before = resident_mib(flow.servers["agent"].pid)
     with suppress(TimeoutError):
         async with asyncio.timeout(within), asyncio.TaskGroup() as group:
             flow.script.hold()
@@ -71,20 +71,10 @@ async def overload(flow: ChaosFlow, load: Load, within: float) -> Endured:
     flow.script.go_on()
     endured = Endured(fault, runs, time.monotonic() - began)
     refused = [run for run in runs if run.refused_for is not None]
-    grown = resident_mib(flow, "agent") - before
+    grown = resident_mib(flow.servers["agent"].pid) - before
     endured.note = f"{len(refused)} refused, the agent grew by {grown} of {before} MiB"
     if len(refused) != len(runs) - takes_on:
         endured.problems.append(f"{len(refused)} of {len(runs)} were refused")
     if grown > _MAY_GROW_BY:
         endured.problems.append(f"the agent grew by {grown} MiB")
     return endured
-
-
-def resident_mib(flow: ChaosFlow, name: str) -> int:
-    """The memory of a service's process."""
-    guard = flow.servers[name]._process
-    assert guard is not None, f"{name} does not run"
-    child = Path(f"/proc/{guard.pid}/task/{guard.pid}/children").read_text().split()[0]
-    status = Path(f"/proc/{child}/status").read_text()
-    resident = next(line for line in status.splitlines() if line.startswith("VmRSS"))
-    return int(resident.split()[1]) // 1024

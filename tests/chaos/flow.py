@@ -1,16 +1,12 @@
 """A flow of which every service is a process of its own, on engines that can be killed too."""
 
 import asyncio
-import os
-import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import aiohttp
-import yaml
 from pulsar_lite.binary_finder import find_pulsar_lite_binary
 
 from fourtier.runtime.bus.contract import BusError
@@ -22,7 +18,14 @@ from tests.cluster.engines import running_engines
 from tests.cluster.pulsar_admin import create_namespace
 from tests.cluster.server import Server
 from tests.support.model import ScriptedModel, scripted_model
-from tests.support.process import FOURTIER, free_port
+from tests.support.process import free_port
+from tests.support.services import (
+    ServiceProcesses,
+    limited_to,
+    python_path,
+    told_of_model,
+    write_flow,
+)
 
 TENANT, NAMESPACE = "fourtier", "chaos"
 #: In the order in which they are started.
@@ -37,7 +40,6 @@ SERVICES: Mapping[str, Mapping[str, object]] = {
     "promotion": {"method": "statements"},
     "agent": {},
 }
-_REPOSITORY = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -71,62 +73,25 @@ async def chaos_flow(place: Path, *, cluster: bool = False) -> AsyncGenerator[Ch
         engines = _cluster(place) if cluster else _embedded(place)
         bus_url, environment, servers = await stack.enter_async_context(engines)
         ledger = place / "ledger.txt"
-        environment |= {
+        environment |= told_of_model(model.url) | {
             "FOURTIER_BUS_URL": bus_url,
-            "OPENAI_BASE_URL": model.url,
-            "OPENAI_API_KEY": "sk-scripted",
-            "OPENAI_MODEL": "scripted",
-            "PYTHONPATH": os.pathsep.join([str(offer_tools(place)), str(_REPOSITORY)]),
+            "PYTHONPATH": python_path(offer_tools(place)),
             LEDGER: str(ledger),
         }
-        file = place / "flow.yaml"
-        described = {
-            "name": "chaos",
-            "tenant": TENANT,
-            "namespace": NAMESPACE,
-            "services": dict(SERVICES),
-        }
-        file.write_text(yaml.safe_dump(described), "utf-8")
-        service = partial(_service, file, place, environment)
+        file = write_flow(place / "flow.yaml", SERVICES, tenant=TENANT, namespace=NAMESPACE)
+        service = partial(_service, ServiceProcesses(file, place, environment))
         servers |= {name: service(name, None) for name in SERVICES}
         stack.push_async_callback(_stop, servers)
         await asyncio.gather(*(servers[name].start() for name in SERVICES))
         yield ChaosFlow(bus_url, servers, service, ledger, script, model)
 
 
-def _service(
-    file: Path, place: Path, environment: Mapping[str, str], name: str, limit: int | None
-) -> Server:
-    health_port = free_port()
-    own = {
-        "FOURTIER_DATA": str(place / name),
-        "FOURTIER_HEALTH_PORT": str(health_port),
-    }
-    set_here = [f"{variable}={value}" for variable, value in {**environment, **own}.items()]
-    limited = [sys.executable, str(_REPOSITORY / "tests/chaos/limited.py"), str(limit)]
-    command = [
-        "env",
-        *set_here,
-        *(limited if limit is not None else []),
-        FOURTIER,
-        "serve",
-        str(file),
-        name,
-    ]
-    return Server(name, command, place / f"{name}.log", lambda: _is_ready(health_port))
+def _service(processes: ServiceProcesses, name: str, limit: int | None) -> Server:
+    return processes.make(name, within=limited_to(limit) if limit is not None else ())
 
 
 async def _stop(servers: Mapping[str, Server]) -> None:
     await asyncio.gather(*(servers[name].stop() for name in SERVICES))
-
-
-async def _is_ready(health_port: int) -> bool:
-    url = f"http://127.0.0.1:{health_port}/ready"
-    try:
-        async with aiohttp.ClientSession() as session, session.get(url) as answer:
-            return answer.status == 200
-    except aiohttp.ClientError:
-        return False
 
 
 @asynccontextmanager

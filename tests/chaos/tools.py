@@ -1,6 +1,7 @@
 """The tools of the agent under test: one may be used twice, the other must never be.
 
-Each use leaves a line in the ledger, a file that outlives every process.
+Each use leaves a line in the ledger, a file that outlives every process, with the process in which
+the tool was used.
 """
 
 import os
@@ -16,7 +17,7 @@ def _note(use: str, invoice: str) -> None:
     """Add one line in one write, so that a process killed here leaves a whole line or none."""
     descriptor = os.open(os.environ[LEDGER], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
-        os.write(descriptor, f"{use} {invoice}\n".encode())
+        os.write(descriptor, f"{use} {invoice} {os.getpid()}\n".encode())
     finally:
         os.close(descriptor)
 
@@ -49,5 +50,14 @@ def offer_tools(place: Path) -> Path:
 
 def uses(ledger: Path, of: str) -> list[str]:
     """The invoices for which a tool was used, in that order."""
+    return [invoice for use, invoice, _ in _lines(ledger) if use == of]
+
+
+def users(ledger: Path, of: str) -> dict[str, int]:
+    """Invoices, each with the process that used a tool for it last."""
+    return {invoice: int(pid) for use, invoice, pid in _lines(ledger) if use == of}
+
+
+def _lines(ledger: Path) -> list[list[str]]:
     lines = ledger.read_text("utf-8").splitlines() if ledger.exists() else []
-    return [invoice for use, invoice in map(str.split, lines) if use == of]
+    return [line.split() for line in lines]

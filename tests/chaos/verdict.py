@@ -6,14 +6,16 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from fourtier.client import Client
 from fourtier.runtime.bus.contract import Bus
 from fourtier.runtime.dead_letters import list_dead_letters
 from fourtier.runtime.errors import FourtierError
 from fourtier.schema.message import Scope
-from tests.chaos.flow import SERVICES, ChaosFlow
+from tests.chaos.flow import SERVICES
 from tests.chaos.runs import USERS, Run
+from tests.chaos.script import Script
 from tests.chaos.tools import uses
 from tests.support.waiting import wait_until
 
@@ -120,10 +122,10 @@ class Verdict:
     unknown: frozenset[int]
 
 
-def judge(flow: ChaosFlow, runs: Sequence[Run], found: Findings) -> Verdict:
+def judge(ledger: Path, script: Script, runs: Sequence[Run], found: Findings) -> Verdict:
     """Hold what was found against what each run should have left."""
-    paid = Counter(uses(flow.ledger, "pay"))
-    told = {name for name, words in flow.script.shown.items() if _UNKNOWN.search(words)}
+    paid = Counter(uses(ledger, "pay"))
+    told = {name for name, words in script.shown.items() if _UNKNOWN.search(words)}
     taken = [run for run in runs if run.refused_for is None]
     lost = {run.number: ", ".join(_lost(run, found, paid, told)) for run in taken}
     doubled = {run.number: ", ".join(_doubled(run, found, paid)) for run in runs}

@@ -3,6 +3,7 @@
 The parent holds the other end: when it ends, even by `kill -9`, so does the command.
 """
 
+import os
 import subprocess
 import sys
 import threading
@@ -19,7 +20,9 @@ def main() -> int:
         )
 
     def watch() -> None:
-        sys.stdin.buffer.read()
+        # Not by `sys.stdin`, whose lock would abort us when the child ends first.
+        while os.read(sys.stdin.fileno(), 1_024):
+            pass
         child.terminate()
         try:
             child.wait(_GRACE)

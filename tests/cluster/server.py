@@ -46,12 +46,31 @@ class Server:
         except TimeoutError:
             raise RuntimeError(f"{self.name} does not answer:\n{self._tail()}") from None
 
+    @property
+    def pid(self) -> int:
+        """Of the command, which the guard has started."""
+        assert self._process is not None, f"{self.name} does not run"
+        guard = self._process.pid
+        children = Path(f"/proc/{guard}/task/{guard}/children").read_text("utf-8").split()
+        return int(children[0])
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the command."""
+        os.kill(self.pid, number)
+
     async def stop(self) -> None:
         """End it in peace; nothing where it does not run."""
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
             await self._process.wait()
             self._process = None
+
+    async def ended(self) -> int:
+        """Wait until it has ended by itself; its exit code."""
+        assert self._process is not None, f"{self.name} does not run"
+        code = await self._process.wait()
+        self._process = None
+        return code
 
     async def kill(self) -> None:
         """End it with -9."""
