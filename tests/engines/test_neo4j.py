@@ -5,10 +5,11 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
+from neo4j import AsyncGraphDatabase
 
-from fourtier.engines.graph.neo4j import open_neo4j
+from fourtier.engines.graph.neo4j import Neo4jGraphStore, open_neo4j
 from fourtier.engines.graph.protocol import GraphSchema, GraphStore
-from fourtier.runtime.errors import StartupError
+from fourtier.runtime.errors import AwayError, StartupError
 from tests.cluster.servers import SERVERS
 from tests.engines.graph_contract import ANN, SCHEMA, GraphStoreContract, create, row, things
 
@@ -54,6 +55,12 @@ async def test_no_server_is_one_clear_line() -> None:
     with pytest.raises(StartupError, match=r"graph at bolt://127\.0\.0\.1:9 cannot be used"):
         async with open_neo4j(NOBODY, SCHEMA, user=None, password=None):
             pass
+
+
+async def test_a_server_that_is_away_is_told_from_a_wrong_statement() -> None:
+    async with AsyncGraphDatabase.driver(NOBODY, max_transaction_retry_time=0) as driver:
+        with pytest.raises(AwayError, match="Neo4j cannot be reached"):
+            await Neo4jGraphStore(driver).read(None, "RETURN 1 AS one")
 
 
 async def test_a_url_that_is_none_is_one_clear_line() -> None:

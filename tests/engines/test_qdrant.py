@@ -11,7 +11,8 @@ from qdrant_client import AsyncQdrantClient, models
 
 from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.engines.vectors.qdrant import QdrantVectorStore, create_collection, open_qdrant
-from fourtier.runtime.errors import StartupError
+from fourtier.runtime.errors import AwayError, RefusedError, StartupError
+from fourtier.schema.message import Vector
 from tests.cluster.servers import SERVERS
 from tests.engines.vectors_contract import ANN, DIMENSIONS, VectorStoreContract, point
 from tests.engines.vectors_operations import EAST, ids
@@ -92,6 +93,18 @@ async def test_no_server_is_one_clear_line() -> None:
     with pytest.raises(StartupError, match=r"vector store at http://127\.0\.0\.1:9 cannot be used"):
         async with open_qdrant("http://127.0.0.1:9", "facts", DIMENSIONS, [], key=None):
             pass
+
+
+async def test_a_server_that_is_away_is_told_from_a_wrong_question() -> None:
+    client = AsyncQdrantClient("http://127.0.0.1:9", check_compatibility=False)
+    store = QdrantVectorStore(client, "facts", DIMENSIONS)
+    with pytest.raises(AwayError, match="Qdrant cannot be reached"):
+        await store.upsert(ANN, [point("a", EAST)])
+    with pytest.raises(AwayError, match="Qdrant cannot be reached"):
+        await store.search(ANN, EAST, "east", 1)
+    with pytest.raises(RefusedError):
+        await store.search(ANN, Vector.of([1.0]), "east", 1)
+    await client.close()
 
 
 async def test_an_old_server_is_told_at_the_start() -> None:

@@ -3,20 +3,23 @@
 import asyncio
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
+from fourtier.runtime.burial import dead_letter_address
 from fourtier.runtime.bus.contract import Address, BusError
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.calls import open_caller
-from fourtier.runtime.errors import CallFailedError, RefusedError
-from fourtier.runtime.retry import Retry
+from fourtier.runtime.errors import AwayError, CallFailedError, RefusedError
+from fourtier.runtime.retry import Attempts, Retry
 from fourtier.runtime.routes import Route, answer, answer_together, on
 from tests.runtime.support import (
     NOTED,
     QUICK,
     READ,
+    SERVICE,
     WRITE,
     FailingBus,
     Note,
@@ -123,6 +126,43 @@ def test_the_pauses_grow_up_to_the_cap() -> None:
         assert bound / 2 <= pause <= bound
     assert retry.pause(8, error) is None
     assert retry.pause(1, RefusedError("no")) is None
+
+
+@pytest.mark.parametrize("error", [AwayError("Qdrant is away"), BusError("not sent")])
+async def test_what_is_away_is_waited_for_longer_than_a_failure(error: Exception) -> None:
+    bus = FailingBus()
+    attempts = 0
+
+    async def note(_note: Note) -> None:
+        nonlocal attempts
+        attempts += 1
+        if attempts < 20:
+            raise error
+
+    async with served(bus, on(NOTED, note, retry=QUICK)):
+        await publish(bus, NOTED, "k", 5)
+        await wait_until(lambda: attempts == 20)
+    assert dead_letter_address(SERVICE).name not in bus.published
+
+
+async def test_what_stays_away_goes_to_the_dead_letters_in_the_end() -> None:
+    bus = MemoryBus()
+
+    async def note(_note: Note) -> None:
+        raise AwayError("Qdrant is away")
+
+    async with served(bus, on(NOTED, note, retry=replace(QUICK, patience=0.02))):
+        await publish(bus, NOTED, "k", 5)
+        (letter,) = await dead_letters(bus, 1)
+    assert letter.properties["dead-error"] == "away: Qdrant is away"
+
+
+def test_what_is_away_does_not_use_up_the_attempts() -> None:
+    attempts = Attempts(Retry(attempts=2, first=0.1, cap=1.0))
+    for _ in range(50):
+        assert attempts.pause(AwayError("away")) is not None
+    assert attempts.pause(ConnectionResetError()) is not None
+    assert attempts.pause(ConnectionResetError()) is None
 
 
 async def test_what_is_refused_is_not_tried_again() -> None:

@@ -14,6 +14,7 @@ from fourtier.agent.timings import Timings
 from fourtier.agent.tools.contract import RunContext
 from fourtier.agent.tools.toolbox import Toolbox
 from fourtier.agent.trace import RunTrace
+from fourtier.agent.unkept import UnkeptAnswers
 from fourtier.runtime import telemetry
 from fourtier.runtime.calls import Caller
 from fourtier.runtime.errors import CallFailedError
@@ -40,6 +41,9 @@ class Run:
         caller: Caller,
         toolbox: Toolbox,
         parameters: AgentParameters,
+        *,
+        answers: UnkeptAnswers,
+        asked_again: bool,
     ) -> None:
         self._request = request
         self._run_id = run_id
@@ -47,6 +51,8 @@ class Run:
         self._caller = caller
         self._toolbox = toolbox
         self._parameters = parameters
+        self._answers = answers
+        self._asked_again = asked_again
         self._started_at = datetime.now(UTC)
         self._timings = Timings()
         self._usage = Usage()
@@ -84,7 +90,7 @@ class Run:
     async def _load(self) -> None:
         """See whether an earlier delivery of the request has begun, or even ended, the run."""
         with self._timings.part("working-memory"):
-            await self._trace.load()
+            await self._trace.load(self._answers, asked_again=self._asked_again)
 
     async def _remember(self) -> None:
         if self._request.enable_memory:
@@ -182,7 +188,7 @@ class Run:
         with self._timings.part("working-memory"):
             await self._trace.end(step, decision.thought, decision.answer)
         await self._tell_memory(decision.answer, succeeded=True)
-        await self._trace.keep_again()
+        self._trace.hold(self._answers)
         return self._final(step, decision.answer, pieces=True)
 
     async def _fail(self, step: int, error: CallFailedError) -> AgentResponse:
@@ -217,8 +223,8 @@ class Run:
 
     def _metadata(self) -> RunMetadata:
         left_out = dict(self._remembered.left_out)
-        if self._trace.left_out:
-            left_out["working-memory"] = self._trace.left_out
+        if self._trace.unkept:
+            left_out["working-memory"] = self._trace.unkept
         return RunMetadata(
             run_id=self._run_id,
             memories=self._context.memories if self._context else (),

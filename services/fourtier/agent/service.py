@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 from fourtier.agent.parameters import AgentParameters
 from fourtier.agent.run import Run
 from fourtier.agent.tools.toolbox import Toolbox, build_toolbox
+from fourtier.agent.unkept import UnkeptAnswers, unkept_answers
 from fourtier.runtime.calls import Caller
 from fourtier.runtime.envelope import handling
 from fourtier.runtime.routes import Route, stream
@@ -19,10 +20,17 @@ class AgentService:
 
     parameters: ClassVar[type[AgentParameters]] = AgentParameters
 
-    def __init__(self, caller: Caller, toolbox: Toolbox, parameters: AgentParameters) -> None:
+    def __init__(
+        self,
+        caller: Caller,
+        toolbox: Toolbox,
+        parameters: AgentParameters,
+        answers: UnkeptAnswers,
+    ) -> None:
         self._caller = caller
         self._toolbox = toolbox
         self._parameters = parameters
+        self._answers = answers
 
     @classmethod
     @asynccontextmanager
@@ -35,7 +43,8 @@ class AgentService:
             seconds=parameters.tool_seconds,
             limit=parameters.observation_characters,
         )
-        yield cls(surroundings.caller, toolbox, parameters)
+        async with unkept_answers() as answers:
+            yield cls(surroundings.caller, toolbox, parameters, answers)
 
     def routes(self) -> Iterator[Route]:
         """What it handles."""
@@ -48,5 +57,14 @@ class AgentService:
 
     def answer(self, request: AgentRequest) -> AsyncIterator[AgentResponse]:
         """Run the loop; a request without an id of its own is known by its message's."""
-        run_id = request.request_id or handling().id
-        return Run(request, run_id, self._caller, self._toolbox, self._parameters).replies()
+        around = handling()
+        run = Run(
+            request,
+            request.request_id or around.id,
+            self._caller,
+            self._toolbox,
+            self._parameters,
+            answers=self._answers,
+            asked_again=around.again,
+        )
+        return run.replies()

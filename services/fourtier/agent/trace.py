@@ -5,12 +5,14 @@ import json
 import logging
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 
 from fourtier.agent.parameters import AgentParameters
+from fourtier.agent.unkept import EndedRun, RunKey, UnkeptAnswers
 from fourtier.runtime import telemetry
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.calls import Caller
-from fourtier.runtime.errors import FourtierError
+from fourtier.runtime.errors import AwayError, FourtierError
 from fourtier.schema.agent import AgentStep
 from fourtier.schema.message import Metadata, Scope
 from fourtier.schema.working_memory import (
@@ -20,11 +22,16 @@ from fourtier.schema.working_memory import (
     AppendWorkingMemoryRequest,
     DiscardWorkingMemoryRequest,
     GetWorkingMemoryRequest,
+    GetWorkingMemoryResponse,
     Trace,
     WorkingMemoryItem,
 )
 
 log = logging.getLogger(__name__)
+
+#: Seconds for which a request that was asked again waits to learn what was done before, and between
+#: two questions: begun anew, it could get another answer than the one that was given.
+_ASKED_AGAIN, _PAUSE = 30.0, 0.5
 
 
 @dataclass
@@ -36,7 +43,6 @@ class RunTrace:
         items: all items word for word.
         answer: set when the run had ended before, in another delivery of its request.
         unkept: why the steps are only in this process, when `working-memory` is down.
-        left_out: why they once were.
     """
 
     run_id: str
@@ -47,21 +53,21 @@ class RunTrace:
     items: list[WorkingMemoryItem] = field(default_factory=list)
     answer: str | None = None
     unkept: str = ""
-    left_out: str = ""
 
-    async def load(self) -> None:
-        """Read what an earlier delivery of the same request has done."""
+    async def load(self, answers: UnkeptAnswers, *, asked_again: bool) -> None:
+        """Read what an earlier delivery of the same request has done.
+
+        Args:
+            answers: of this replica, which working memory does not have.
+            asked_again: whether there was an earlier delivery; then it is worth a longer wait.
+        """
+        if (ended := answers.get(self._key)) is not None:
+            self.items, self.answer = list(ended.items), ended.answer
+            return
+        seconds = self.parameters.tier_seconds
         try:
-            async with asyncio.timeout(self.parameters.tier_seconds):
-                found = await self.caller.call(
-                    GET_WORKING_MEMORY,
-                    GetWorkingMemoryRequest(
-                        run_id=self.run_id,
-                        user=self.scope.user,
-                        collection=self.scope.collection,
-                        full=True,
-                    ),
-                )
+            async with asyncio.timeout(max(seconds, _ASKED_AGAIN) if asked_again else seconds):
+                found = await self._read(insist=asked_again)
         except (TimeoutError, FourtierError, BusError) as error:
             self._lose(error)
             return
@@ -69,6 +75,10 @@ class RunTrace:
         self.answer = found.answer
         if self.items and self.answer is None:
             await self._append([])  # reads the trace back as the next prompt shows it
+
+    @property
+    def _key(self) -> RunKey:
+        return RunKey(self.scope, self.run_id)
 
     @property
     def next_step(self) -> int:
@@ -111,21 +121,11 @@ class RunTrace:
         thoughts = [self._item(step, "thought", thought, {})] if thought else []
         await self._append([*thoughts, self._item(step, "answer", answer, {})])
 
-    async def keep_again(self) -> None:
-        """Try once more to keep what could not be kept.
-
-        Memory has been told and so the bus is there, after an outage perhaps: a repeated request
-        must find this answer, and not work out another one.
-        """
-        if not self.unkept:
-            return
-        try:
-            async with asyncio.timeout(self.parameters.tier_seconds):
-                await self._keep(self.items)
-        except (TimeoutError, FourtierError, BusError) as error:
-            log.warning("The run %s ends without working memory: %s", self.run_id, error)
-        else:
-            self.unkept = ""
+    def hold(self, answers: UnkeptAnswers) -> None:
+        """See that a repeated request finds the answer even where working memory has none."""
+        if self.unkept and self.answer is not None:
+            run, items = EndedRun(self.answer, tuple(self.items)), list(self.items)
+            answers.keep(self._key, run, partial(self._keep, items))
 
     async def discard(self) -> None:
         """Drop the steps; the run is over and told, and nobody waits for this."""
@@ -160,6 +160,20 @@ class RunTrace:
             }
         )
 
+    async def _read(self, *, insist: bool) -> GetWorkingMemoryResponse:
+        """Ask for the trace; with `insist` until there is an answer."""
+        question = GetWorkingMemoryRequest(
+            run_id=self.run_id, user=self.scope.user, collection=self.scope.collection, full=True
+        )
+        while True:
+            try:
+                return await self.caller.call(GET_WORKING_MEMORY, question)
+            except (AwayError, BusError) as error:
+                if not insist:
+                    raise
+                log.info("What %s has done is asked for again: %s", self.run_id, error)
+                await asyncio.sleep(_PAUSE)
+
     async def _append(self, items: list[WorkingMemoryItem]) -> None:
         self.items += items
         if not self.unkept:
@@ -186,9 +200,8 @@ class RunTrace:
         return appended.trace
 
     def _lose(self, error: Exception) -> None:
-        """Go on with what is in this process; it is not tried again before the run's end."""
+        """Go on with what is in this process; it is not tried again before the run has ended."""
         self.unkept = str(error) or f"no answer within {self.parameters.tier_seconds:g} seconds"
-        self.left_out = self.unkept
         telemetry.count_left_out("working-memory")
         log.warning("The run %s goes on without working memory: %s", self.run_id, self.unkept)
 

@@ -10,7 +10,15 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from fourtier.runtime import envelope, telemetry
-from fourtier.runtime.bus.contract import Address, Bus, BusError, Delivery, Mode, Subscription
+from fourtier.runtime.bus.contract import (
+    Address,
+    Bus,
+    BusError,
+    Delivery,
+    Mode,
+    Subscription,
+    UnconfirmedError,
+)
 from fourtier.runtime.errors import CallFailedError, LostPieceError, NoAnswerError, RefusedError
 from fourtier.runtime.signs import Silence
 from fourtier.schema.message import Answer, Message
@@ -83,7 +91,10 @@ class Caller:
         with self._asking(call, question, message_id) as asked:
             asked.properties[envelope.SIGNS] = "true"
             with telemetry.calling(call.topic.name, asked.properties[envelope.ID]):
-                await self._ask(call, question, asked)
+                try:
+                    await self._ask(call, question, asked)
+                except UnconfirmedError as error:  # the broker is away for a while, as a restart
+                    log.warning("A question is asked again when its bus is back: %s", error)
                 delivery = await self._piece(call, question, asked, begun=False)
             number = 0
             _check_number(call, delivery, number)

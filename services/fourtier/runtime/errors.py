@@ -6,8 +6,9 @@ FourtierError
 │   └── MalformedError its payload is not what its topic carries
 ├── OverloadedError    there is too much to do: come back later
 ├── CallFailedError    a service answered a call with an error
-└── NoAnswerError      a service did not answer a call before its deadline
-    └── LostPieceError a part of its answer did not arrive
+└── AwayError          what is needed cannot be reached now: it is waited for
+    └── NoAnswerError  a service did not answer a call before its deadline
+        └── LostPieceError a part of its answer did not arrive
 """
 
 
@@ -66,7 +67,13 @@ class CallFailedError(FourtierError):
         self.retry_after = retry_after
 
 
-class NoAnswerError(FourtierError):
+class AwayError(FourtierError):
+    """An engine cannot be reached or is not ready now; it is expected back."""
+
+    type = "away"
+
+
+class NoAnswerError(AwayError):
     """No replica answered in time: the service is not running, overloaded or cut off."""
 
     type = "no-answer"

@@ -18,6 +18,7 @@ from fourtier.runtime.envelope import Envelope
 from fourtier.runtime.errors import MalformedError, RefusedError
 from fourtier.runtime.lanes import Lanes
 from fourtier.runtime.results import Results, ends_within
+from fourtier.runtime.retry import Attempts
 from fourtier.runtime.routes import Route
 from fourtier.runtime.signs import Signs
 from fourtier.runtime.telemetry import HandlingSpan
@@ -180,23 +181,22 @@ class Handling:
         """
         if self._is_left():
             return
-        delivery, attempt = incoming.delivery, 1
+        delivery, attempts = incoming.delivery, Attempts(self._route.retry)
         with telemetry.handling(self._service, self._route.topic.name, [delivery]) as span:
             while True:
                 failure = failure or await self._attempt(incoming, span)
                 if failure is None:
                     await self._results.acknowledge(delivery)
                     return
-                pause = self._decide(incoming.envelope, attempt, failure)
+                pause = self._decide(incoming.envelope, attempts, failure)
                 if pause is None:
                     span.fail(failure)
-                    await self._results.give_up(delivery, failure, attempt)
+                    await self._results.give_up(delivery, failure, attempts.made)
                     return
                 span.retry(failure)
                 if await ends_within(self._stopping, pause):
                     span.leave()
                     return
-                attempt += 1
                 failure = None
 
     async def _attempt(self, incoming: _Incoming, span: HandlingSpan) -> Exception | None:
@@ -238,20 +238,20 @@ class Handling:
                 with span.answering(place):
                     await self._results.reply(incoming.envelope, result, last=True)
 
-    def _decide(self, around: Envelope, attempt: int, error: Exception) -> float | None:
+    def _decide(self, around: Envelope, attempts: Attempts, error: Exception) -> float | None:
         """Seconds until the next attempt, None to give up. A read is retried by its caller."""
         topic = self._route.topic
+        pause = attempts.pause(error)
         if not topic.persistent:
             return None
-        pause = self._route.retry.pause(attempt, error)
         if pause is not None:
             log.warning(
                 "Handling %s on %s failed (attempt %d), again in %.1f s: %s",
                 around.id,
                 topic.name,
-                attempt,
+                attempts.made,
                 pause,
                 error,
-                extra={"service": self._service, "topic": topic.name, "attempt": attempt},
+                extra={"service": self._service, "topic": topic.name, "attempt": attempts.made},
             )
         return pause

@@ -1,9 +1,11 @@
 """Retry as a value: asked after each failure whether, and in how many seconds, to try again."""
 
 import random
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 
-from fourtier.runtime.errors import RefusedError
+from fourtier.runtime.bus.contract import BusError
+from fourtier.runtime.errors import AwayError, RefusedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,18 +16,53 @@ class Retry:
         attempts: how often a message is handled before it goes to the dead letters.
         first: upper bound of the first pause, in seconds.
         cap: upper bound of every pause, in seconds.
+        patience: for how many seconds it is waited for what is away. That is no failure of the
+            message: an outage of minutes must not send all that comes meanwhile to the dead
+            letters. For the bus itself there is no end, as without it nothing can be given up.
     """
 
     attempts: int = 6
     first: float = 0.1
     cap: float = 10.0
+    patience: float = 3_600.0
 
     def pause(self, attempt: int, error: Exception) -> float | None:
         """Seconds to wait after failed attempt number `attempt` (from 1); None to give up."""
         if isinstance(error, RefusedError) or attempt >= self.attempts:
             return None
-        bound = min(self.cap, self.first * 2 ** (attempt - 1))
+        return self._jitter(attempt)
+
+    def pause_away(self, attempt: int, error: Exception, waited: float) -> float | None:
+        """As `pause`, for what is away; `waited` is how long the message has been tried, in s."""
+        if waited >= self.patience and not isinstance(error, BusError):
+            return None
+        return self._jitter(attempt)
+
+    def _jitter(self, attempt: int) -> float:
+        # The exponent is bounded, as attempts without end would make it too large for a float.
+        bound = min(self.cap, self.first * 2 ** min(attempt - 1, 32))
         return random.uniform(bound / 2, bound)  # noqa: S311 - jitter, not a secret
 
 
-NEVER = Retry(attempts=1)
+NEVER = Retry(attempts=1, patience=0.0)
+
+
+@dataclass(slots=True)
+class Attempts:
+    """The attempts at one message."""
+
+    retry: Retry
+    made: int = 0
+    _failed: int = 0
+    _away: int = 0
+    _since: float = field(default_factory=time.monotonic)
+
+    def pause(self, error: Exception) -> float | None:
+        """Seconds to wait after a failed attempt; None to give up."""
+        self.made += 1
+        if isinstance(error, AwayError | BusError):
+            self._away += 1
+            return self.retry.pause_away(self._away, error, time.monotonic() - self._since)
+        self._away = 0
+        self._failed += 1
+        return self.retry.pause(self._failed, error)

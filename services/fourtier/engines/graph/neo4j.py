@@ -5,13 +5,19 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import LiteralString, cast
 
-from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, TrustCustomCAs
+from neo4j import (
+    AsyncDriver,
+    AsyncGraphDatabase,
+    AsyncManagedTransaction,
+    AsyncSession,
+    TrustCustomCAs,
+)
 from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError
 
 from fourtier.engines.graph.binding import bound
 from fourtier.engines.graph.neo4j_schema import Index, indexes
 from fourtier.engines.graph.protocol import GraphSchema, Parameter, Statement, Value
-from fourtier.runtime.errors import StartupError
+from fourtier.runtime.errors import AwayError, StartupError
 from fourtier.runtime.redaction import one_line
 from fourtier.schema.message import Scope
 
@@ -39,7 +45,7 @@ class Neo4jGraphStore:
         self, scope: Scope | None, text: str, **parameters: Parameter
     ) -> list[dict[str, Value]]:
         """Run one statement that changes nothing; a dict for each row."""
-        async with self._driver.session() as session:
+        async with self._session() as session:
             return await session.execute_read(_run, text, bound(scope, text, parameters))
 
     async def write(
@@ -49,8 +55,24 @@ class Neo4jGraphStore:
         ready = [
             Statement(each.text, bound(scope, each.text, each.parameters)) for each in statements
         ]
-        async with self._driver.session() as session:
+        async with self._session() as session:
             return await session.execute_write(_run_all, ready)
+
+    @asynccontextmanager
+    async def _session(self) -> AsyncGenerator[AsyncSession]:
+        """A session of the driver.
+
+        Raises:
+            AwayError: the server cannot be reached, or cannot serve now; the driver has tried again
+                for half a minute.
+        """
+        try:
+            async with self._driver.session() as session:
+                yield session
+        except (DriverError, Neo4jError) as error:
+            if not error.is_retryable():
+                raise
+            raise AwayError(f"Neo4j cannot be reached: {one_line(error)}") from error
 
 
 async def _run(
@@ -82,7 +104,7 @@ def told_plainly(url: str, password: str | None) -> Generator[None]:
             f"the graph at {url} refuses user and password: "
             f"set FOURTIER_GRAPH_USER and FOURTIER_GRAPH_PASSWORD"
         ) from error
-    except (DriverError, Neo4jError) as error:
+    except (AwayError, DriverError, Neo4jError) as error:
         reason = one_line(error, password)
         raise StartupError(f"the graph at {url} cannot be used: {reason}") from error
 

@@ -24,7 +24,7 @@ from fourtier.engines.vectors.points import (
 from fourtier.engines.vectors.protocol import Hit, Payload, Point
 from fourtier.engines.vectors.qdrant_collections import create_collection
 from fourtier.engines.vectors.sparse import encode_document, encode_query
-from fourtier.runtime.errors import StartupError
+from fourtier.runtime.errors import AwayError, StartupError
 from fourtier.runtime.redaction import one_line
 from fourtier.runtime.service import CollectionLayout
 from fourtier.schema.message import Scope, Vector
@@ -32,6 +32,24 @@ from fourtier.schema.message import Scope, Vector
 #: The first that takes the weights of words from one tenant's texts; older ones would not say so.
 _LEAST_VERSION = (1, 19)
 _REFUSED = {401, 403}
+_NOT_NOW = {429, 500, 502, 503, 504}
+
+
+@asynccontextmanager
+async def _reaching() -> AsyncGenerator[None]:
+    """Around what asks the server.
+
+    Raises:
+        AwayError: it cannot be reached, or cannot serve now.
+    """
+    try:
+        yield
+    except ResponseHandlingException as error:
+        raise AwayError(f"Qdrant cannot be reached: {one_line(error)}") from error
+    except UnexpectedResponse as error:
+        if error.status_code is None or error.status_code not in _NOT_NOW:
+            raise
+        raise AwayError(f"Qdrant cannot serve now: {one_line(error)}") from error
 
 
 class QdrantVectorStore:
@@ -42,6 +60,7 @@ class QdrantVectorStore:
         self._collection = collection
         self._dimensions = dimensions
 
+    @_reaching()
     async def upsert(self, scope: Scope, points: Sequence[Point]) -> None:
         """Write points; the server has them on disk when this returns."""
         if points:
@@ -57,6 +76,7 @@ class QdrantVectorStore:
             id=stored_id(scope, point.id), vector=vectors, payload=stored_payload(scope, point)
         )
 
+    @_reaching()
     async def search(
         self,
         scope: Scope,
@@ -87,6 +107,7 @@ class QdrantVectorStore:
         )
         return [_hit(point, point.score) for point in found.points]
 
+    @_reaching()
     async def similar(
         self, scope: Scope, vector: Vector, limit: int, where: Payload | None = None
     ) -> list[Hit]:
@@ -101,6 +122,7 @@ class QdrantVectorStore:
         )
         return [_hit(point, point.score, similarity=point.score) for point in found.points]
 
+    @_reaching()
     async def get(self, scope: Scope, ids: Sequence[str]) -> list[Hit]:
         """Read points by id, in the order asked for; those that are not there are left out."""
         wanted = {stored_id(scope, each): place for place, each in enumerate(dict.fromkeys(ids))}
@@ -109,6 +131,7 @@ class QdrantVectorStore:
         records = await self._client.retrieve(self._collection, list(wanted), with_payload=True)
         return list(map(_hit, sorted(records, key=lambda record: wanted[str(record.id)])))
 
+    @_reaching()
     async def scroll(self, scope: Scope, limit: int, after: str | None = None) -> list[Hit]:
         """Page through a scope, beginning behind `after`."""
         records, _ = await self._client.scroll(
@@ -120,6 +143,7 @@ class QdrantVectorStore:
         )
         return [hit for hit in map(_hit, records) if hit.id != after][:limit]
 
+    @_reaching()
     async def count(self, scope: Scope | None = None, where: Payload | None = None) -> int:
         """Count a scope's points exactly; those of all scopes with None."""
         answer = await self._client.count(
@@ -127,6 +151,7 @@ class QdrantVectorStore:
         )
         return answer.count
 
+    @_reaching()
     async def delete(self, scope: Scope, ids: Sequence[str]) -> int:
         """Delete points by id; returns how many the scope had."""
         known = await self.get(scope, ids)
@@ -135,6 +160,7 @@ class QdrantVectorStore:
             await self._client.delete(self._collection, stored, wait=True)
         return len(known)
 
+    @_reaching()
     async def delete_scope(self, scope: Scope) -> int:
         """Delete all points of a scope; returns how many there were."""
         number = await self.count(scope)

@@ -105,3 +105,7 @@ class Bus(Protocol):
 
 class BusError(Exception):
     """The broker refused, timed out or cannot be reached."""
+
+
+class UnconfirmedError(BusError):
+    """The broker gave no receipt in time: it may have the message or not."""

@@ -9,7 +9,7 @@ from typing import Any
 import pulsar
 import pulsar.asyncio as pulsar_asyncio
 
-from fourtier.runtime.bus.contract import Address, BusError
+from fourtier.runtime.bus.contract import Address, BusError, UnconfirmedError
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +73,8 @@ class Producers:
         except pulsar_asyncio.PulsarException as error:
             if error.error() in _GONE:
                 await self.forget(address)
+            if error.error() == pulsar.Result.Timeout:
+                raise UnconfirmedError(f"{address.name}: no receipt: {error}") from error
             raise BusError(f"{address.name}: not sent: {error}") from error
 
     async def _get(self, address: Address) -> _Producer:
