@@ -128,6 +128,7 @@ async def test_the_caller_reads_what_went_wrong(
         with pytest.raises(CallFailedError) as error:
             await complete(flow.caller)
     assert error.value.type == error_type
+    assert error.value.temporary is (error_type in {"model-busy", "model-unreachable"})
     assert "sk-secret" not in str(error.value)
 
 

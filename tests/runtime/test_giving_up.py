@@ -15,6 +15,7 @@ from fourtier.runtime.calls import open_caller
 from fourtier.runtime.errors import AwayError, CallFailedError, RefusedError
 from fourtier.runtime.retry import Attempts, Retry
 from fourtier.runtime.routes import Route, answer, answer_together, on
+from fourtier.schema.message import Error
 from tests.runtime.support import (
     NOTED,
     QUICK,
@@ -128,7 +129,13 @@ def test_the_pauses_grow_up_to_the_cap() -> None:
     assert retry.pause(1, RefusedError("no")) is None
 
 
-@pytest.mark.parametrize("error", [AwayError("Qdrant is away"), BusError("not sent")])
+_BUSY = Error(type="model-busy", message="come back later", temporary=True)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [AwayError("Qdrant is away"), BusError("not sent"), CallFailedError("complete", _BUSY)],
+)
 async def test_what_is_away_is_waited_for_longer_than_a_failure(error: Exception) -> None:
     bus = FailingBus()
     attempts = 0

@@ -64,12 +64,14 @@ class Scoped(Message):
 class Error(Message):
     """Why a call failed: a stable `type` for programs and a `message` for people.
 
-    `retry_after` is set where asking again makes sense, in seconds.
+    `retry_after` is set where asking again makes sense, in seconds. `temporary` is set where
+    nothing is wrong with the question: something that the service needs is away for now.
     """
 
     type: str
     message: str
     retry_after: float | None = None
+    temporary: bool = False
 
 
 class Answer(Message):

@@ -22,6 +22,7 @@ class ModelUnreachableError(ModelError):
     """Nothing answers at the endpoint, or it stays silent."""
 
     type = "model-unreachable"
+    temporary = True
 
 
 class ModelBusyError(ModelError):
@@ -32,6 +33,7 @@ class ModelBusyError(ModelError):
     """
 
     type = "model-busy"
+    temporary = True
 
     def __init__(self, message: str, after: float | None = None) -> None:
         super().__init__(message)

@@ -255,9 +255,7 @@ def _read(call: Call[Q, A], delivery: Delivery) -> A:
         if envelope.ERROR in delivery.properties:
             failed = Answer.model_validate_json(delivery.payload).error
             if failed is not None:
-                raise CallFailedError(
-                    call.topic.name, failed.type, failed.message, failed.retry_after
-                )
+                raise CallFailedError(call.topic.name, failed)
         return call.answer.model_validate_json(delivery.payload)
     except ValidationError as error:
         raise RefusedError(

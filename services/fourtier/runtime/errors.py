@@ -11,11 +11,19 @@ FourtierError
         └── LostPieceError a part of its answer did not arrive
 """
 
+from fourtier.schema.message import Error
+
 
 class FourtierError(Exception):
-    """Base of all; `type` is the stable name that goes on the wire."""
+    """Base of all.
+
+    Attributes:
+        type: the stable name that goes on the wire.
+        temporary: whether the same may well succeed later; it is waited for then.
+    """
 
     type: str = "internal"
+    temporary: bool = False
 
 
 class StartupError(FourtierError):
@@ -40,6 +48,7 @@ class OverloadedError(FourtierError):
     """A service has more to do than it takes on; says when there is room again."""
 
     type = "overloaded"
+    temporary = True
 
     def __init__(self, topic: str, in_hand: int, retry_after: int) -> None:
         seconds = "1 second" if retry_after == 1 else f"{retry_after} seconds"
@@ -51,26 +60,26 @@ class OverloadedError(FourtierError):
 
 
 class CallFailedError(FourtierError):
-    """A service answered with an error; `type` and the text are that service's words.
+    """A service answered with an error; type, text and `temporary` are that service's words.
 
     Attributes:
         retry_after: seconds after which asking again makes sense, if the service said so.
     """
 
-    def __init__(
-        self, topic: str, error_type: str, message: str, retry_after: float | None = None
-    ) -> None:
-        super().__init__(f"{topic}: {message}")
+    def __init__(self, topic: str, error: Error) -> None:
+        super().__init__(f"{topic}: {error.message}")
         self.topic = topic
-        self.type = error_type
-        self.message = message
-        self.retry_after = retry_after
+        self.type = error.type
+        self.temporary = error.temporary
+        self.message = error.message
+        self.retry_after = error.retry_after
 
 
 class AwayError(FourtierError):
     """An engine cannot be reached or is not ready now; it is expected back."""
 
     type = "away"
+    temporary = True
 
 
 class NoAnswerError(AwayError):

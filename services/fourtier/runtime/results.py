@@ -13,6 +13,7 @@ from fourtier.runtime.burial import dead_letter_address, dead_letter_properties
 from fourtier.runtime.bus.contract import Address, Bus, BusError, Delivery
 from fourtier.runtime.envelope import Envelope
 from fourtier.runtime.errors import FourtierError, MalformedError, OverloadedError
+from fourtier.runtime.retry import is_temporary
 from fourtier.schema.message import Answer, Error, Message
 from fourtier.schema.topics import Topic
 
@@ -54,7 +55,7 @@ class Results:
             )
             if not await self._bury(delivery, f"{kind}: {reason}", attempts):
                 return
-        failed = Answer(error=Error(type=kind, message=reason))
+        failed = Answer(error=Error(type=kind, message=reason, temporary=is_temporary(error)))
         around = Envelope.of(delivery.properties, delivery.id)
         await self.reply(around, failed, last=True, error=kind)
         await self.acknowledge(delivery)
@@ -62,7 +63,9 @@ class Results:
     async def refuse(self, delivery: Delivery, error: OverloadedError) -> None:
         """Tell the caller that its message is not taken on; it is not kept either."""
         log.info("A message is refused: %s", error, extra={"service": self._service})
-        failed = Error(type=error.type, message=str(error), retry_after=error.retry_after)
+        failed = Error(
+            type=error.type, message=str(error), retry_after=error.retry_after, temporary=True
+        )
         around = Envelope.of(delivery.properties, delivery.id)
         await self.reply(around, Answer(error=failed), last=True, error=error.type)
         telemetry.count_refused(self._service, self._topic.name)

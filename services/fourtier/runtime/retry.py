@@ -5,7 +5,12 @@ import time
 from dataclasses import dataclass, field
 
 from fourtier.runtime.bus.contract import BusError
-from fourtier.runtime.errors import AwayError, RefusedError
+from fourtier.runtime.errors import FourtierError, RefusedError
+
+
+def is_temporary(error: Exception) -> bool:
+    """Whether something is away that is expected back."""
+    return isinstance(error, BusError) or (isinstance(error, FourtierError) and error.temporary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ class Attempts:
     def pause(self, error: Exception) -> float | None:
         """Seconds to wait after a failed attempt; None to give up."""
         self.made += 1
-        if isinstance(error, AwayError | BusError):
+        if is_temporary(error):
             self._away += 1
             return self.retry.pause_away(self._away, error, time.monotonic() - self._since)
         self._away = 0
