@@ -1,6 +1,6 @@
 """Facts in the graph, which is the truth."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fourtier.engines.graph.protocol import GraphSchema, GraphStore, Node, Row, Statement
@@ -34,8 +34,14 @@ class FactGraph:
         self._graph = graph
         self._queries = load_queries("fourtier.facts")
 
-    async def write(self, facts: Iterable[Owned], *, forget: Owned | None = None) -> None:
-        """Write facts and delete one, all in one transaction."""
+    async def write(
+        self, facts: Iterable[Owned], *, before: Container[str], forget: Owned | None = None
+    ) -> None:
+        """Write facts and delete one, all in one transaction.
+
+        A fact of `before` was there when it was read. It is not created again: if it is gone, then
+        another replica has forgotten it meanwhile.
+        """
         statements: list[Statement] = []
         if forget is not None:
             gone = {"id": forget.fact.id, "of": forget.scope.key}
@@ -43,11 +49,12 @@ class FactGraph:
         rows: dict[str, Row] = {
             each.fact.id: {"scope": each.scope.key, **each.fact.to_row()} for each in facts
         }
-        found = await self._graph.read(None, self._queries["known"], ids=list(rows))
-        known = {row["id"] for row in found}
+        new = [key for key in rows if key not in before]
+        found = await self._graph.read(None, self._queries["known"], ids=new) if new else []
+        created = set(new) - {str(row["id"]) for row in found}
         for name, together in (
-            ("create", [row for key, row in rows.items() if key not in known]),
-            ("set", [row for key, row in rows.items() if key in known]),
+            ("create", [row for key, row in rows.items() if key in created]),
+            ("set", [row for key, row in rows.items() if key not in created]),
         ):
             if together:
                 statements.append(Statement(self._queries[name], {"facts": together}))

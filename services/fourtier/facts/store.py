@@ -29,7 +29,10 @@ class Stored:
 class FactStore:
     """Reads and writes the facts of scopes.
 
-    Writes are one after another: here by a lock, between replicas by the key of the topics.
+    Writes are one after another: here by a lock, between replicas by the key of the topics. While a
+    replica joins or leaves, a user's forgetting may be in one and what the user states in another;
+    a fact that one of them forgets then stays forgotten. Which of the others is valid they may get
+    wrong, until the next write about the same thing settles it.
     """
 
     def __init__(self, graph: GraphStore, vectors: VectorStore, embed: Embed) -> None:
@@ -52,7 +55,8 @@ class FactStore:
             others = [Owned(slots[fact.slot], fact) for fact in members.values()]
             settled = _settled({each.fact.id: each for each in others} | facts)
             points = await self._index.points(await self._index.stale(settled))
-            await self._graph.write(_changed(settled, known | members))
+            before = known | members
+            await self._graph.write(_changed(settled, before), before=before)
             await self._index.write(points)
         superseded: defaultdict[str, list[str]] = defaultdict(list)
         for each in settled:
@@ -109,7 +113,8 @@ class FactStore:
                 left = {each.id: Owned(scope, each) for each in members.values() if each != fact}
                 settled = _settled(left)
                 await self._refresh(settled)
-                await self._graph.write(_changed(settled, members), forget=Owned(scope, fact))
+                changed = _changed(settled, members)
+                await self._graph.write(changed, before=members, forget=Owned(scope, fact))
                 await self._refresh(settled)  # another replica may be rebuilding the vectors
             indexed = await self._index.delete(scope, [fact_id])
         return fact is not None or indexed > 0
