@@ -101,9 +101,9 @@ class ReplicatedFlow:
         await asyncio.gather(*(self.replicas[name].pop(0).kill() for name in services))
 
     async def stop(self) -> None:
-        """End all in peace."""
-        running = [process for name in SERVICES for process in self.replicas[name]]
-        await asyncio.gather(*(process.stop() for process in running))
+        """End all in peace: first those that ask, then those that answer them."""
+        for name in reversed(list(SERVICES)):
+            await asyncio.gather(*(process.stop() for process in self.replicas[name]))
 
 
 async def _takes_nothing(process: ServiceProcess) -> bool:
