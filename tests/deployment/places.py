@@ -20,6 +20,8 @@ OVERLAYS = ("laptop", "production")
 #: The flow that the image, docker-compose.yaml and k8s/ deploy.
 FLOW: Flow = read_flow("cluster")
 SERVICES = set(FLOW.services)
+#: What is run once and ends, and uses all engines: see k8s/base.
+OPERATORS = {"init", "doctor"}
 #: The image's user, as the Dockerfile makes it.
 USER = 10001
 
@@ -69,15 +71,19 @@ def rendered(overlay: str, kind: str = "") -> list[Yaml]:
 
 
 def component(manifest: Yaml) -> str:
-    """Which service (or `init`) a manifest is about."""
+    """Which service (or operator) a manifest is about."""
     return manifest["metadata"]["labels"]["app.kubernetes.io/component"]
 
 
 def pods(overlay: str) -> dict[str, Yaml]:
-    """The pod templates that run our image, by service; `init` is among them."""
-    return {
-        component(each): each["spec"]["template"] for each in rendered(overlay, "Deployment|Job")
-    }
+    """The pod templates that run our image, by service; the operators are among them."""
+    manifests = rendered(overlay, "Deployment|Job|CronJob")
+    return {component(each): _job(each)["spec"]["template"] for each in manifests}
+
+
+def _job(manifest: Yaml) -> Yaml:
+    """What a CronJob makes; of any other kind the manifest itself."""
+    return manifest["spec"].get("jobTemplate", manifest)
 
 
 def container(template: Yaml) -> Yaml:

@@ -12,6 +12,7 @@ from fourtier.flows.model import parse_flow
 from tests.deployment.commands import parsed
 from tests.deployment.places import (
     FLOW,
+    OPERATORS,
     OVERLAYS,
     SERVICES,
     component,
@@ -55,11 +56,12 @@ def test_each_runs_its_command_on_the_mounted_flow(overlay: str) -> None:
     for name, template in pods(overlay).items():
         command, parameters = parsed(container(template)["args"])
         assert parameters["flow"] == FLOW_FILE
-        if name == "init":
-            assert command == "init"
+        if name in OPERATORS:
+            assert command == name
         else:
             assert command == "serve"
             assert parameters["services"] == [name]
+        assert not parameters.get("dry_run")
         mounts = {each["name"]: each["mountPath"] for each in container(template)["volumeMounts"]}
         assert mounts["flow"] == str(Path(FLOW_FILE).parent)
 
@@ -75,7 +77,7 @@ def test_only_settings_that_the_code_reads_are_set(overlay: str) -> None:
     assert set(environment(overlay)) <= variables()
     for template in pods(overlay).values():
         runs = container(template)
-        assert {each["name"] for each in runs["env"]} <= variables()
+        assert {each["name"] for each in runs["env"]} <= variables() | {"COLUMNS"}  # rich's
         (source,) = runs["envFrom"]
         names = {each["metadata"]["name"] for each in rendered(overlay, "ConfigMap")}
         assert source["configMapRef"]["name"] in names

@@ -7,6 +7,7 @@ import pytest
 
 from tests.deployment.places import (
     FLOW,
+    OPERATORS,
     OVERLAYS,
     SERVICES,
     Yaml,
@@ -20,7 +21,7 @@ from tests.deployment.places import (
 
 pytestmark = pytest.mark.parametrize("overlay", OVERLAYS)
 
-ALL = SERVICES | {"init"}
+ALL = SERVICES | OPERATORS
 DNS, OTLP, HTTPS, OLLAMA = 53, 4318, 443, 11434
 
 
@@ -71,9 +72,9 @@ def test_each_goes_out_to_what_it_uses_and_nowhere_else(overlay: str) -> None:
     allowed = {
         DNS: ALL,
         _port(overlay, "FOURTIER_BUS_URL", FLOW.bus.url): ALL,
-        _port(overlay, "FOURTIER_BUS_ADMIN_URL", FLOW.bus.admin_url): {"init"},
-        _port(overlay, "FOURTIER_GRAPH_URL", FLOW.engines.graph): uses_graph() | {"init"},
-        _port(overlay, "FOURTIER_VECTORS_URL", FLOW.engines.vectors): uses_vectors() | {"init"},
+        _port(overlay, "FOURTIER_BUS_ADMIN_URL", FLOW.bus.admin_url): OPERATORS,
+        _port(overlay, "FOURTIER_GRAPH_URL", FLOW.engines.graph): uses_graph() | OPERATORS,
+        _port(overlay, "FOURTIER_VECTORS_URL", FLOW.engines.vectors): uses_vectors() | OPERATORS,
         _port(overlay, "OPENAI_BASE_URL", None): uses_model(),
         HTTPS: uses_model(),
     }
@@ -97,18 +98,29 @@ def test_nobody_comes_in_but_prometheus(overlay: str) -> None:
 
 
 def test_an_engine_lets_in_those_who_use_it(overlay: str) -> None:
-    users = {"pulsar": ALL, "neo4j": uses_graph() | {"init"}, "qdrant": uses_vectors() | {"init"}}
-    engines = rendered(overlay, "StatefulSet")
-    assert len(engines) == (3 if overlay == "laptop" else 0)
-    for engine in engines:
+    users = {
+        ("pulsar", urlsplit(FLOW.bus.url).port): ALL,
+        ("pulsar", urlsplit(str(FLOW.bus.admin_url)).port): OPERATORS,
+        ("neo4j", urlsplit(FLOW.engines.graph).port): uses_graph() | OPERATORS,
+        ("qdrant", urlsplit(FLOW.engines.vectors).port): uses_vectors() | OPERATORS,
+    }
+    let_in: dict[tuple[str, int], set[str]] = defaultdict(set)
+    for engine in rendered(overlay, "StatefulSet"):
         labels = engine["spec"]["template"]["metadata"]["labels"]
-        let_in = {
-            service
-            for policy in rendered(overlay, "NetworkPolicy")
-            if _selects(policy["spec"]["podSelector"], labels)
-            for rule in policy["spec"].get("ingress", [])
-            for end in rule["from"]
-            for service, template in pods(overlay).items()
-            if _selects(end["podSelector"], template["metadata"]["labels"])
-        }
-        assert let_in == users[engine["metadata"]["name"]]
+        for policy in rendered(overlay, "NetworkPolicy"):
+            if _selects(policy["spec"]["podSelector"], labels):
+                for rule in policy["spec"].get("ingress", []):
+                    for port in rule["ports"]:
+                        who = _selected(overlay, rule["from"])
+                        let_in[engine["metadata"]["name"], port["port"]] |= who
+    assert let_in == (users if overlay == "laptop" else {})
+
+
+def _selected(overlay: str, ends: list[Yaml]) -> set[str]:
+    """The services whose pods one of the ends names."""
+    return {
+        service
+        for end in ends
+        for service, template in pods(overlay).items()
+        if _selects(end["podSelector"], template["metadata"]["labels"])
+    }

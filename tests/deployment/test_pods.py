@@ -8,6 +8,7 @@ from fourtier.runtime import host
 from fourtier.runtime.settings import Settings
 from tests.deployment.dockerfile import stages
 from tests.deployment.places import (
+    OPERATORS,
     OVERLAYS,
     USER,
     Yaml,
@@ -51,8 +52,8 @@ def test_each_sees_only_the_secrets_that_it_uses(overlay: str) -> None:
     with_graph = {name for name, files in named.items() if "fourtier_graph_password" in files}
     with_vectors = {name for name, files in named.items() if "fourtier_vectors_key" in files}
     with_model = {name for name, files in named.items() if "openai_api_key" in files}
-    assert with_graph == uses_graph() | {"init"}
-    assert with_vectors == uses_vectors() | {"init"}
+    assert with_graph == uses_graph() | OPERATORS
+    assert with_vectors == uses_vectors() | OPERATORS
     assert with_model == uses_model()
     for files in named.values():
         missing = {name for name, optional in files.items() if not optional}
