@@ -77,10 +77,10 @@ class PulsarBus:
     a plain shared subscription, which keeps the order, and the others wait for their turn.
     Two processes must not serve the same group of one `pulsar-lite`.
 
-    Pulsar divides the keys of a group by the names of its members. Ours have one name on all topics,
-    so that a key belongs to one process whatever is done with it: a fact of a user is stored and
-    forgotten in one place, where the two wait for each other. While members come and go that does
-    not hold: each topic is joined and left by itself.
+    Pulsar divides the keys of a group by the names of its members. Ours have one name on all
+    topics, so that a key belongs to one process whatever is done with it: a fact of a user is
+    stored and forgotten in one place, where the two wait for each other. While members come and go
+    that does not hold: each topic is joined and left by itself.
     """
 
     def __init__(
