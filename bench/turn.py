@@ -1,9 +1,13 @@
-"""One turn's memory work on the embedded flow: the median of each part, the model at zero latency.
+"""One turn's memory work: the median of each part, the model at zero latency.
 
-    make install && .venv/bin/python bench/turn.py [--facts 10000] [--turns 100]
+    make install
+    .venv/bin/python -m bench.turn [--facts 10000] [--turns 100]      # on the embedded engines
+    .venv/bin/python -m tests.cluster .venv/bin/python -m bench.turn  # on Pulsar and Neo4j
 
 Everything is real but the model: the broker is a process of its own, the services run in this one.
-A scripted server answers completions at once; what it costs is `model` and is not memory.
+A scripted server answers completions at once; what it costs is `model` and is not memory. Between
+two turns there is a pause, as people make one too: what is learned from a turn is stored after its
+answer, and without a pause it is the next turn that waits for it.
 """
 
 import argparse
@@ -52,11 +56,12 @@ async def fill(flow: RunningFlow, facts: int) -> None:
     print(f"{listed.total} facts of one user")
 
 
-async def turns(flow: RunningFlow, number: int) -> dict[str, list[float]]:
-    """Ask questions one after another; milliseconds by part."""
+async def turns(flow: RunningFlow, number: int, pause: float) -> dict[str, list[float]]:
+    """Ask questions one after another, with so many seconds between; milliseconds by part."""
     parts: dict[str, list[float]] = {}
     async with client_on(flow.bus) as client:
         for turn in range(number):
+            await asyncio.sleep(pause)
             began = time.perf_counter()
             reply = await client.answer(
                 f"When does the {THINGS[turn % 8]} in {CITIES[turn % 10]} open, number {turn}?",
@@ -74,6 +79,7 @@ async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--facts", type=int, default=10_000)
     parser.add_argument("--turns", type=int, default=100)
+    parser.add_argument("--pause", type=float, default=0.3, help="seconds between two turns")
     arguments = parser.parse_args()
 
     def answer(_request: ModelRequest) -> Says:
@@ -86,8 +92,8 @@ async def main() -> None:
             running_flow(data, SERVICES, bus="embedded", settings=model.settings)
         )
         await fill(flow, arguments.facts)
-        await turns(flow, 10)
-        parts = await turns(flow, arguments.turns)
+        await turns(flow, 10, arguments.pause)
+        parts = await turns(flow, arguments.turns, arguments.pause)
     memory = [total - model for total, model in zip(parts["total"], parts["model"], strict=True)]
     print(f"{'part':<16}{'median ms':>10}{'p90 ms':>10}")
     for part, spent in [*parts.items(), ("memory work", memory)]:
