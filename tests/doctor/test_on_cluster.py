@@ -94,6 +94,8 @@ async def test_a_flow_that_runs_is_well(flow: str, tmp_path: Path) -> None:
     ):
         await client.facts.store(Scope("ann", "default"), "I live in Oslo.")
         found = await doctor(flow)
+        while "1 message waits" in str(found):  # what is answered is acknowledged a moment later
+            found = await doctor(flow)
         elsewhere = await doctor(from_elsewhere(flow))
 
     assert problems(found) == set(), found
