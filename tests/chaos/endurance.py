@@ -15,8 +15,6 @@ from tests.chaos.verdict import Verdict, dead_letters, judge, settled
 
 #: Seconds for one fault, and a second more for each of its runs.
 _FOR_A_FAULT = 120.0
-#: So many runs may find the engines cold.
-_COLD = 20
 #: Memory has come to rest when nothing more is stored for so many seconds.
 _RESTS_AFTER = 60.0
 
@@ -66,7 +64,7 @@ async def endure_all(
         client_on(bus) as client,
     ):
         load = Load(client)
-        endured = [await warm_up(load, _COLD)]
+        endured = [await warm_up(load)]
         for at, fault in enumerate(faults):
             number = runs * (at + 1) // len(faults) - runs * at // len(faults)
             endured.append(await endure(flow, load, fault, number, _FOR_A_FAULT + number))

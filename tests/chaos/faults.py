@@ -15,6 +15,8 @@ Deed = Callable[[ChaosFlow], Awaitable[None]]
 
 #: How far into what happens at the moment a fault may come, in seconds.
 _ANY_MOMENT = 0.15
+#: So many runs may find the engines cold, or not got over the fault before.
+_COLD = 20
 
 
 @dataclass(frozen=True)
@@ -120,8 +122,10 @@ def slow_model(*, lasts: float) -> Fault:
 async def endure(flow: ChaosFlow, load: Load, fault: Fault, number: int, within: float) -> Endured:
     """Ask runs, let the fault strike among them, and wait for the last of them.
 
-    What has not finished within so many seconds stays unfinished.
+    It begins when the flow has got over the fault before. What has not finished within so many
+    seconds stays unfinished.
     """
+    calm = await _until_whole(load, fault.name)
     began = time.monotonic()
     runs = load.more(fault.name, number)
     recoveries: list[float] = []
@@ -143,14 +147,20 @@ async def endure(flow: ChaosFlow, load: Load, fault: Fault, number: int, within:
                 if (seconds := recovery(runs, restarted)) is not None:
                     recoveries.append(seconds)
     took = time.monotonic() - began
-    return Endured(fault, runs, took, recoveries, list(fault.expected(flow, runs)))
+    return Endured(fault, [*calm, *runs], took, recoveries, list(fault.expected(flow, runs)))
 
 
-async def warm_up(load: Load, most: int) -> Endured:
-    """Ask runs one by one until one of them had every tier; real engines are slow at first."""
+async def warm_up(load: Load) -> Endured:
+    """See that the flow answers; real engines are slow at first."""
     began = time.monotonic()
-    runs: list[Run] = []
-    while len(runs) < most and (not runs or runs[-1].left_out or runs[-1].problem):
-        runs += load.more("cold start", 1)
-        await load.ask(runs[-1:])
+    runs = await _until_whole(load, "cold start")
     return Endured(nothing("cold start"), runs, time.monotonic() - began)
+
+
+async def _until_whole(load: Load, name: str) -> list[Run]:
+    """Ask runs one by one until one of them had every tier."""
+    runs: list[Run] = []
+    while len(runs) < _COLD and (not runs or runs[-1].left_out or runs[-1].problem):
+        runs += load.more(name, 1)
+        await load.ask(runs[-1:])
+    return runs
