@@ -45,11 +45,11 @@ class Asked:
 
     _by_name: dict[str, Run] = field(default_factory=dict)
 
-    async def ask(self, number: int) -> list[Run]:
-        """Send questions, each once the broker has the one before."""
+    async def ask(self, number: int, *, alone: bool = False) -> list[Run]:
+        """Send questions, each once the broker has the one before; `alone` in new conversations."""
         topic = AGENT_REQUEST.topic
         assert topic.key is not None
-        new = [Run(next(self.flow.numbers), "") for _ in range(number)]
+        new = [Run(next(self.flow.numbers), "", alone=alone) for _ in range(number)]
         self.runs += new
         self._by_name |= {run.name: run for run in new}
         for run in new:

@@ -79,7 +79,9 @@ async def test_replicas_join_and_leave_and_nothing_is_lost_doubled_or_out_of_ord
         await asked.ask(LANES)
         await asked.in_hand(first)
         await flow.join()
-        after_joining = await asked.ask(2 * LANES)
+        # With twelve keys it would happen, one time in a hundred, that none falls to the third.
+        new = await asked.ask(2 * LANES, alone=True)
+        after_joining = [*new, *await asked.ask(2 * LANES)]
         flow.script.go_on()
         await asked.finished(2 * LANES)
 
@@ -89,7 +91,7 @@ async def test_replicas_join_and_leave_and_nothing_is_lost_doubled_or_out_of_ord
         await asked.ask(LANES)
         flow.script.go_on()
         codes = {process.name: await process.ended() for process in leaving}
-        await asked.finished(6 * LANES)
+        await asked.finished(8 * LANES)
 
         assert set(codes.values()) == {0}, codes
         joined = flow.replicas["agent"][-1].pid
