@@ -14,7 +14,13 @@ from neo4j import (
     AsyncSession,
     TrustCustomCAs,
 )
-from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError
+from neo4j.exceptions import (
+    AuthError,
+    ConfigurationError,
+    DriverError,
+    Neo4jError,
+    TransientError,
+)
 
 from fourtier.engines.graph.binding import bound
 from fourtier.engines.graph.neo4j_schema import Index, indexes
@@ -74,7 +80,12 @@ class Neo4jGraphStore:
             Statement(each.text, bound(scope, each.text, each.parameters)) for each in statements
         ]
         if len(ready) == 1:
-            return [await self._alone(ready[0], WRITE_ACCESS)]
+            try:
+                return [await self._alone(ready[0], WRITE_ACCESS)]
+            except AwayError as error:
+                if not isinstance(error.__cause__, TransientError):
+                    raise
+                # As a deadlock: the server has carried nothing out and wants it once more.
         async with self._session(WRITE_ACCESS) as session:
             return await session.execute_write(_run_all, ready)
 
