@@ -19,6 +19,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from fourtier.client import client_on
+from fourtier.runtime.loop import run
 from fourtier.schema.facts import LIST_FACTS, STORE_FACT, ListFactsRequest, StoreFactRequest
 from tests.support.flow import RunningFlow, running_flow
 from tests.support.model import ModelRequest, Says, scripted_model
@@ -102,4 +103,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    run(main())

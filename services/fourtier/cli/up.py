@@ -13,6 +13,7 @@ from fourtier.client import client_on
 from fourtier.flows.model import read_flow
 from fourtier.flows.plan import process_plan
 from fourtier.runtime.logs import set_up_logs
+from fourtier.runtime.loop import run
 from fourtier.runtime.settings import read_settings
 from fourtier.runtime.up import FlowProcess, flow_process, stop_on_signals
 from fourtier.schema.message import Scope
@@ -30,7 +31,7 @@ def up(
     collection: Collection = DEFAULT_COLLECTION,
 ) -> None:
     """Run a whole flow in this process until it is told to stop."""
-    asyncio.run(_run(flow, (), Scope(user, collection) if chat else None))
+    run(_run(flow, (), Scope(user, collection) if chat else None))
 
 
 def serve(
@@ -38,7 +39,7 @@ def serve(
     services: Annotated[list[str], typer.Argument(help="Which of its services.")],
 ) -> None:
     """Run some services of a flow in this process, as a Deployment in a cluster does."""
-    asyncio.run(_run(flow, services, None))
+    run(_run(flow, services, None))
 
 
 async def _run(flow: str, services: Sequence[str], chatting: Scope | None) -> None:
