@@ -88,7 +88,8 @@ async def test_a_killed_broker_comes_back_and_nothing_is_lost_or_given_out_again
                 await delivery.acknowledge()
             killed = broker_pid(tmp_path)
             os.kill(killed, signal.SIGKILL)
-            await wait_until(lambda: (tmp_path / "broker.lock").read_text() not in {"", str(killed)})
+            lock = tmp_path / "broker.lock"
+            await wait_until(lambda: lock.read_text().strip() not in {"", str(killed)})
 
             async def publish_the_end() -> bool:
                 try:
