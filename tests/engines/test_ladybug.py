@@ -57,7 +57,11 @@ class TestLadybug(GraphStoreContract):
             )
             assert related == [{"number": len(found) - 10}]
 
-    async def test_a_write_that_a_full_disk_cut_off_costs_only_itself(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("filled", [True, False])
+    @pytest.mark.parametrize("share", [0.0, 0.05, 0.3, 0.5, 0.9])
+    async def test_a_write_that_a_full_disk_cut_off_costs_only_itself(
+        self, tmp_path: Path, share: float, *, filled: bool
+    ) -> None:
         log = tmp_path / "killed" / "graph.lbug.wal"
         async with self.opened(tmp_path) as store:
             await create(store, row("a"))
@@ -66,17 +70,17 @@ class TestLadybug(GraphStoreContract):
             await create(store, row("c"))
             copy_as_killed(tmp_path, log.parent)
         whole = log.read_bytes()
-        torn = whole[: (before + len(whole)) // 2]
-        log.write_bytes(
-            torn + bytes(len(whole) - len(torn))
-        )  # as a disk leaves what was not written
+        torn = whole[: before + 1 + int(share * (len(whole) - before))]
+        if filled:  # as some disks leave what was not written
+            torn += bytes(len(whole) - len(torn))
+        log.write_bytes(torn)
 
         for more in ("d", "e"):
             async with self.opened(log.parent) as store:
                 await create(store, row(more))
         async with self.opened(log.parent) as store:
             assert await things(store) == ["a", "b", "d", "e"]
-        assert [kept.stat().st_size for kept in log.parent.glob("*.torn-*")] == [len(whole)]
+        assert [kept.stat().st_size for kept in log.parent.glob("*.torn-*")] == [len(torn)]
 
     async def test_readers_see_whole_transactions(self, store: GraphStore) -> None:
         assert {count % 10 for count in await seen_while_writing(store)} == {0}

@@ -174,14 +174,15 @@ def _opened(file: Path) -> ladybug.Database:
     """Open the file. A transaction that was cut off while it was written is left out.
 
     A disk that was full leaves half a transaction at the end of the log, and the database does not
-    open then. That transaction was never confirmed; the log is kept beside the file all the same.
+    open then; what it says depends on where the log ends. That transaction was never confirmed; the
+    log is kept beside the file all the same.
     """
+    log_file = file.with_name(f"{file.name}.wal")
     try:
         return ladybug.Database(str(file), buffer_pool_size=_BUFFER_BYTES)
     except RuntimeError as error:
-        if "WAL file is corrupted" not in str(error):
+        if "lock" in str(error) or not log_file.exists():
             raise
-    log_file = file.with_name(f"{file.name}.wal")
     kept = file.with_name(f"{log_file.name}.torn-{time.time_ns()}")
     shutil.copyfile(log_file, kept)
     log.error(
