@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import uuid
-import weakref
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Coroutine, Mapping
 from contextlib import asynccontextmanager
@@ -15,6 +14,7 @@ import pulsar
 import pulsar.asyncio as pulsar_asyncio
 from pulsar import ConsumerType, InitialPosition
 
+from fourtier.runtime.bus.closing import CLOSES_WITHIN, closed, let_go
 from fourtier.runtime.bus.contract import Address, BusError, Mode
 from fourtier.runtime.bus.greeting import greet
 from fourtier.runtime.bus.member import RECEIVED_AHEAD, Member
@@ -29,9 +29,6 @@ _TYPES = {
 }
 #: What a broker does not keep it drops when a member has no room.
 _ROOM_FOR_WHAT_IS_NOT_KEPT = 5_000
-#: How long closing may take when the broker does not answer any more.
-_CLOSES_WITHIN = 5.0
-_LOOKS_EVERY = 0.001
 _LITE = "pulsar-lite"
 #: A property of each consumer: the broker tells it, so that replicas of two versions can be seen.
 VERSION_PROPERTY = "fourtier-version"
@@ -194,7 +191,7 @@ class PulsarBus:
         try:
             yield consumer
         finally:
-            await _closed(consumer, f"the subscription to {address.name}")
+            await closed(consumer, f"the subscription to {address.name}")
 
     async def create_group(self, address: Address, group: str) -> None:
         """Create the subscription by joining and leaving it."""
@@ -213,11 +210,11 @@ class PulsarBus:
     async def close(self) -> None:
         """Close the producers, then the client: the other order can abort the process."""
         try:
-            async with asyncio.timeout(_CLOSES_WITHIN):
+            async with asyncio.timeout(CLOSES_WITHIN):
                 await self._producers.close()
         except TimeoutError:
             log.warning("The bus did not let go of its producers in time.")
-        await _let_go(self._client)
+        await let_go(self._client)
 
 
 @asynccontextmanager
@@ -229,43 +226,6 @@ async def _running(work: Coroutine[Any, Any, None], name: str) -> AsyncGenerator
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-
-
-class _Closed:
-    """Called by the client library when it has closed, in a thread of its own."""
-
-    def __call__(self, result: pulsar.Result) -> None:
-        """Nothing is left to be done; a connection that is gone already is closed too."""
-
-
-async def _let_go(client: Any) -> None:
-    """Close a client and wait until its last thread is done with the interpreter.
-
-    If the program ends while a thread of the library is still in Python, that thread is stopped in
-    the middle of C++ code, which aborts the process. So the thread must not be the one to wake us,
-    as the library's own `close` lets it: we look whether it has let go of its callback instead.
-    """
-    told = _Closed()
-    held = weakref.ref(told)
-    client._client.close_async(told)  # noqa: SLF001 - see above
-    del told
-    try:
-        async with asyncio.timeout(_CLOSES_WITHIN):
-            while held() is not None:  # noqa: ASYNC110 - nobody may tell us, see above
-                await asyncio.sleep(_LOOKS_EVERY)
-    except TimeoutError:
-        log.warning("Closing the connection to the bus was not confirmed in time.")
-
-
-async def _closed(closable: Any, name: str) -> None:
-    """Close; what cannot be closed any more is gone already."""
-    try:
-        async with asyncio.timeout(_CLOSES_WITHIN):
-            await closable.close()
-    except TimeoutError:
-        log.warning("Closing %s was not confirmed in time.", name)
-    except pulsar_asyncio.PulsarException as error:
-        log.debug("Closing %s: %s", name, error)
 
 
 @asynccontextmanager
@@ -285,7 +245,7 @@ async def connect_pulsar(
     Raises:
         BusError: the URL is not one that Pulsar understands, or no broker answers there.
     """
-    version = await greet(url, security.trust_certificates)
+    called = await greet(url, security.trust_certificates)
     try:
         client = pulsar_asyncio.Client(
             url,
@@ -297,7 +257,7 @@ async def connect_pulsar(
         )
     except (ValueError, pulsar_asyncio.PulsarException) as error:
         raise BusError(f"{url} is not a Pulsar URL: {error}") from error
-    lite = version.lower().startswith(_LITE)
+    lite = called.lower().startswith(_LITE)
     bus = PulsarBus(client, tenant, namespace, lite=lite, patience=patience)
     try:
         yield bus
