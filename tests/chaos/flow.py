@@ -17,6 +17,7 @@ from tests.chaos.tools import LEDGER, offer_tools
 from tests.cluster.engines import running_engines
 from tests.cluster.pulsar_admin import create_namespace
 from tests.cluster.server import Server
+from tests.road.services import ROAD
 from tests.support.model import ScriptedModel, scripted_model
 from tests.support.process import free_port
 from tests.support.services import (
@@ -30,15 +31,8 @@ from tests.support.services import (
 TENANT, NAMESPACE = "fourtier", "chaos"
 #: In the order in which they are started.
 SERVICES: Mapping[str, Mapping[str, object]] = {
-    "embeddings": {},
+    **ROAD,
     "completion": {},
-    "facts": {},
-    "episodes": {},
-    "conversations": {},
-    "working-memory": {},
-    "extraction": {"method": "statements"},
-    "promotion": {"method": "statements"},
-    "agent": {},
 }
 
 

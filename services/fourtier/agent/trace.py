@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -124,8 +125,8 @@ class RunTrace:
     def hold(self, answers: UnkeptAnswers) -> None:
         """See that a repeated request finds the answer even where working memory has none."""
         if self.unkept and self.answer is not None:
-            run, items = EndedRun(self.answer, tuple(self.items)), list(self.items)
-            answers.keep(self._key, run, partial(self._keep, items))
+            run = EndedRun(self.answer, tuple(self.items))
+            answers.keep(self._key, run, partial(self._keep, run.items))
 
     async def discard(self) -> None:
         """Drop the steps; the run is over and told, and nobody waits for this."""
@@ -185,7 +186,7 @@ class RunTrace:
         if self.unkept:
             self.shown = Trace(items=tuple(self.items))
 
-    async def _keep(self, items: list[WorkingMemoryItem]) -> Trace:
+    async def _keep(self, items: Sequence[WorkingMemoryItem]) -> Trace:
         appended = await self.caller.call(
             APPEND_WORKING_MEMORY,
             AppendWorkingMemoryRequest(
