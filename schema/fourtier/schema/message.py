@@ -65,7 +65,7 @@ class Error(Message):
     """Why a call failed: a stable `type` for programs and a `message` for people.
 
     `retry_after` is set where asking again makes sense, in seconds. `temporary` is set where
-    nothing is wrong with the question: something that the service needs is away for now.
+    nothing is wrong with the question: something that the service needs is away at the moment.
     """
 
     type: str
