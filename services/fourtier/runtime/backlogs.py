@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
 
 from fourtier.runtime.burial import dead_letter_address
 from fourtier.runtime.bus.pulsar import VERSION_PROPERTY
@@ -16,20 +17,35 @@ from fourtier.runtime.provisioning.bus import BusNeeds
 _PRECISELY = {"getPreciseBacklog": "true", "getEarliestTimeInBacklog": "true"}
 
 
-class _Consumer(BaseModel):
+class _Told(BaseModel):
+    """What Pulsar tells, under its own names."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
+
+class _Consumer(_Told):
     metadata: Mapping[str, str] = {}
 
 
-class _Group(BaseModel):
-    msgBacklog: int  # noqa: N815 - Pulsar's names
-    earliestMsgPublishTimeInBacklog: int = 0  # noqa: N815
+class _Group(_Told):
+    msg_backlog: int
+    earliest_msg_publish_time_in_backlog: int = 0
     consumers: Sequence[_Consumer] = ()
 
+    @property
+    def oldest_at(self) -> float:
+        return max(0, self.earliest_msg_publish_time_in_backlog) / 1000 if self.msg_backlog else 0.0
 
-class _Stats(BaseModel):
-    backlogSize: int = 0  # noqa: N815
-    backlogQuotaLimitSize: int = -1  # noqa: N815
+
+class _Stats(_Told):
+    backlog_size: int = 0
+    backlog_quota_limit_size: int = -1
     subscriptions: Mapping[str, _Group]
+
+    @property
+    def quota_used(self) -> float:
+        limit = self.backlog_quota_limit_size
+        return self.backlog_size / limit if limit > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +118,8 @@ def _queue(topic: str, group: str, stats: _Stats | None) -> Queue:
         topic,
         group,
         exists=True,
-        messages=found.msgBacklog,
-        oldest_at=max(0, found.earliestMsgPublishTimeInBacklog) / 1000 if found.msgBacklog else 0,
+        messages=found.msg_backlog,
+        oldest_at=found.oldest_at,
         versions=[each.metadata.get(VERSION_PROPERTY, "") for each in found.consumers],
-        quota_used=stats.backlogSize / limit if (limit := stats.backlogQuotaLimitSize) > 0 else 0.0,
+        quota_used=stats.quota_used,
     )
