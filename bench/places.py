@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.chaos.flow import SERVICES
 from tests.cluster.engines import running_engines
 from tests.cluster.pulsar_admin import create_namespace
-from tests.support.process import free_port
+from tests.support.ports import free_port
 from tests.support.services import ServiceProcess, ServiceProcesses, told_of_model, write_flow
 from tests.support.usage import descendants_of
 

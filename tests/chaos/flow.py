@@ -19,7 +19,7 @@ from tests.cluster.pulsar_admin import create_namespace
 from tests.cluster.server import Server
 from tests.road.services import ROAD
 from tests.support.model import ScriptedModel, scripted_model
-from tests.support.process import free_port
+from tests.support.ports import free_port
 from tests.support.services import (
     ServiceProcesses,
     limited_to,

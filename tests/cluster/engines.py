@@ -1,7 +1,6 @@
 """Pulsar standalone and Neo4j Community, started from Maven artefacts for as long as asked."""
 
 import asyncio
-import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ import aiohttp
 
 from tests.cluster.jars import jars, java
 from tests.cluster.server import Server
+from tests.support.ports import free_port
 
 _HOST = "127.0.0.1"
 _HERE = Path(__file__).parent
@@ -70,23 +70,23 @@ async def running_engines(place: Path) -> AsyncGenerator[Running]:
         MissingToolError: Java or Maven is missing.
     """
     command = java()
-    ports = _free_ports(3)
-    pulsar_url, admin_url = f"pulsar://{_HOST}:{ports[0]}", f"http://{_HOST}:{ports[1]}"
+    port, admin_port, bolt_port = free_port(), free_port(), free_port()
+    pulsar_url, admin_url = f"pulsar://{_HOST}:{port}", f"http://{_HOST}:{admin_port}"
     pulsar = Server(
         "Pulsar",
-        _pulsar_command(command, place / "pulsar", ports[0], ports[1]),
+        _pulsar_command(command, place / "pulsar", port, admin_port),
         place / "pulsar.log",
         lambda: _is_healthy(admin_url),
     )
     neo4j = Server(
         "Neo4j",
-        _neo4j_command(command, place / "neo4j", ports[2]),
+        _neo4j_command(command, place / "neo4j", bolt_port),
         place / "neo4j.log",
-        lambda: _is_open(ports[2]),
+        lambda: _is_open(bolt_port),
     )
     try:
         await asyncio.gather(pulsar.start(), neo4j.start())
-        yield Running(pulsar, pulsar_url, admin_url, neo4j, f"bolt://{_HOST}:{ports[2]}")
+        yield Running(pulsar, pulsar_url, admin_url, neo4j, f"bolt://{_HOST}:{bolt_port}")
     finally:
         await asyncio.gather(pulsar.stop(), neo4j.stop())
 
@@ -118,17 +118,6 @@ def _pulsar_command(command: str, place: Path, port: int, admin_port: int) -> li
 def _neo4j_command(command: str, place: Path, port: int) -> list[str]:
     source = _HERE / "neo4j" / "Neo4jServer.java"
     return [command, *_SHORT_LIVED, "-cp", jars("neo4j"), str(source), str(place), str(port)]
-
-
-def _free_ports(number: int) -> list[int]:
-    """Ports that were free a moment ago, each another."""
-    probes = [socket.socket() for _ in range(number)]
-    for probe in probes:
-        probe.bind((_HOST, 0))
-    ports = [int(probe.getsockname()[1]) for probe in probes]
-    for probe in probes:
-        probe.close()
-    return ports
 
 
 async def _is_healthy(admin_url: str) -> bool:

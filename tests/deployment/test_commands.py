@@ -12,7 +12,8 @@ import pytest
 
 from tests.deployment.dockerfile import health_command
 from tests.deployment.places import SERVICES, compose_services
-from tests.support.process import FOURTIER, free_port
+from tests.support.ports import free_port
+from tests.support.process import FOURTIER
 from tests.support.waiting import wait_until
 
 #: What stands for the variables that compose.env asks for.

@@ -18,7 +18,8 @@ from fourtier.runtime.running import read_running
 from fourtier.schema.message import Scope
 from tests.provisioning.standin import failing, in_thread, standing_in
 from tests.runtime.support import listening
-from tests.support.process import FlowCommand, free_port
+from tests.support.ports import free_port
+from tests.support.process import FlowCommand
 from tests.support.waiting import wait_until
 
 TOKEN, PASSWORD, KEY = "t0ken-of-ours", "passw0rd-of-ours", "k3y-of-ours"

@@ -16,7 +16,8 @@ from fourtier.schema.conversations import DialogueTurn
 from fourtier.schema.episodes import STORE_EPISODE, StoreEpisodeRequest
 from fourtier.schema.message import Message, Scope
 from fourtier.schema.topics import Topic
-from tests.support.process import FlowCommand, free_port
+from tests.support.ports import free_port
+from tests.support.process import FlowCommand
 from tests.support.waiting import wait_until
 
 ANN, BOB = Scope("ann", "default"), Scope("bob", "default")

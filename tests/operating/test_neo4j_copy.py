@@ -17,7 +17,8 @@ from tests.cluster import engines
 from tests.cluster.jars import java
 from tests.cluster.server import Server
 from tests.cluster.servers import SERVERS
-from tests.support.process import FlowCommand, free_port
+from tests.support.ports import free_port
+from tests.support.process import FlowCommand
 from tests.support.waiting import wait_until
 
 ANN, BOB = Scope("ann", "default"), Scope("bob", "default")

@@ -11,7 +11,8 @@ from fourtier.client import Client
 from fourtier.runtime.errors import CallFailedError
 from fourtier.schema.message import Scope
 from tests.support.flow import RunningFlow, running_flow
-from tests.support.process import FlowCommand, free_port
+from tests.support.ports import free_port
+from tests.support.process import FlowCommand
 
 ANN, BOB = Scope("ann", "default"), Scope("bob", "default")
 SERVICES = {"embeddings": {}, "facts": {}}

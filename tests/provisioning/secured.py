@@ -17,6 +17,7 @@ import aiohttp
 from tests.cluster import engines
 from tests.cluster.jars import jars, java
 from tests.cluster.server import Server
+from tests.support.ports import free_port
 
 PASSWORD = "passw0rd-of-ours"  # noqa: S105 - of a server that lives as long as the test
 _KEY = b"a key of 32 bytes, for tests only"
@@ -62,7 +63,7 @@ class Secured:
 async def secured_engines(place: Path) -> AsyncGenerator[Secured]:
     """Start both; they end with the context."""
     certificate, key = _certificate(place)
-    plain, plain_admin, port, admin_port, bolt = engines._free_ports(5)
+    plain, plain_admin, port, admin_port, bolt = (free_port() for _ in range(5))
     secured = Secured(
         f"pulsar+ssl://127.0.0.1:{port}",
         f"https://127.0.0.1:{admin_port}",

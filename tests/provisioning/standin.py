@@ -8,6 +8,8 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.support.serving import serving
+
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -34,16 +36,8 @@ async def standing_in(answer: Answer) -> AsyncGenerator[StandIn]:
 
     application = web.Application()
     application.router.add_route("*", "/{path:.*}", handle)
-    runner = web.AppRunner(application, shutdown_timeout=0.1, access_log=None)
-    await runner.setup()
-    try:
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        host, port = runner.addresses[0][:2]
-        stand_in.url = f"http://{host}:{port}"
+    async with serving(application) as stand_in.url:
         yield stand_in
-    finally:
-        await runner.cleanup()
 
 
 def failing(status: int, reason: str) -> Answer:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.support.process import FlowCommand, free_port
+from tests.support.ports import free_port
+from tests.support.process import FlowCommand
 
 FLOW = {"name": "small", "services": {"embeddings": {}, "facts": {}, "conversations": {}}}
 

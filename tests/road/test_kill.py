@@ -10,7 +10,8 @@ import yaml
 
 from fourtier.client import Client
 from fourtier.schema.message import Scope
-from tests.support.process import FlowCommand, free_port
+from tests.support.ports import free_port
+from tests.support.process import FlowCommand
 from tests.support.waiting import wait_until
 
 ANN = Scope("ann", "default")

@@ -16,6 +16,7 @@ from fourtier.runtime.bus.embedded import embedded_broker
 from fourtier.runtime.bus.opening import BusPlace, open_bus
 from fourtier.runtime.bus.pulsar import Patience, PulsarSecurity, connect_pulsar
 from fourtier.runtime.errors import StartupError
+from tests.support.ports import free_port
 from tests.support.waiting import wait_until
 
 TOPIC = Address("numbers")
@@ -110,9 +111,7 @@ async def test_a_killed_broker_comes_back_and_nothing_is_lost_or_given_out_again
 
 
 async def test_a_flow_that_was_killed_starts_again_in_its_directory(tmp_path: Path) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         str(Path(__file__).with_name("crash.py")),

@@ -25,6 +25,7 @@ from fourtier.runtime.service import Engines, Parameters, Surroundings
 from fourtier.runtime.settings import Settings
 from fourtier.runtime.up import FlowProcess, ProcessPlan, flow_process, stop_on_signals
 from tests.runtime.support import NOTED, READ, Note, Reply
+from tests.support.ports import free_port
 from tests.support.waiting import wait_until
 
 
@@ -165,9 +166,7 @@ async def test_it_is_live_and_not_ready_while_it_starts(
                 yield echo
 
     monkeypatch.setattr("fourtier.runtime.host.load_service", {"echo": Slow}.__getitem__)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
 
     async def start() -> None:
         async with flow_process(replace(plan, health_port=port)):

@@ -27,6 +27,8 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.support.serving import serving
+
 #: The name that the dialect `schema` gives to the schema of a step.
 STEP = "step"
 
@@ -307,15 +309,6 @@ async def scripted_model(
     model = ScriptedModel(replies if script is None else script, usage)
     application = web.Application()
     application.router.add_post("/v1/chat/completions", model.handle)
-    runner = web.AppRunner(
-        application, handler_cancellation=True, shutdown_timeout=0.1, access_log=None
-    )
-    await runner.setup()
-    try:
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        host, port = runner.addresses[0][:2]
-        model.url = f"http://{host}:{port}/v1"
+    async with serving(application, handler_cancellation=True) as url:
+        model.url = f"{url}/v1"
         yield model
-    finally:
-        await runner.cleanup()

@@ -13,6 +13,8 @@ from typing import Any
 from aiohttp import web
 from qdrant_client import AsyncQdrantClient, models
 
+from tests.support.serving import serving
+
 #: What a handler makes of a collection's name and a body.
 Handler = Callable[[AsyncQdrantClient, str, Any], Awaitable[object]]
 
@@ -132,13 +134,8 @@ async def shared_qdrant() -> AsyncGenerator[str]:
         application.router.add_route(
             method, f"/collections/{{name}}{path}", _answering(client, handler)
         )
-    runner = web.AppRunner(application, shutdown_timeout=0.1, access_log=None)
-    await runner.setup()
     try:
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        host, port = runner.addresses[0][:2]
-        yield f"http://{host}:{port}"
+        async with serving(application) as url:
+            yield url
     finally:
-        await runner.cleanup()
         await client.close()

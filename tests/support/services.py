@@ -11,7 +11,8 @@ import aiohttp
 import yaml
 
 from tests.cluster.server import Server
-from tests.support.process import FOURTIER, free_port
+from tests.support.ports import free_port
+from tests.support.process import FOURTIER
 
 #: For PYTHONPATH, where a process is to find what tests offer.
 REPOSITORY = Path(__file__).parents[2]
