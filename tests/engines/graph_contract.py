@@ -4,13 +4,16 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from types import NoneType
 
 import pytest
 
+from fourtier.engines.graph.overtaking import again_when_overtaken
 from fourtier.engines.graph.protocol import (
     GraphSchema,
     GraphStore,
     Node,
+    OvertakenError,
     Relation,
     Statement,
     Value,
@@ -51,6 +54,25 @@ WHERE t.scope = $scope
 RETURN t.id AS id, t.text AS text, t.number AS number, t.share AS share, t.flag AS flag
 ORDER BY id
 """
+#: Says that one is wanted as it is, and keeps others from it until the end of the transaction.
+CLAIM = """
+MATCH (t:ContractThing {id: $id})
+SET t.flag = true
+WITH t
+WHERE t.scope = $scope
+RETURN t.id AS id
+"""
+#: Counts on from a number that was read, if it is still the number.
+COUNT = """
+MATCH (t:ContractThing {id: $id})
+SET t.share = 0.0
+WITH t
+WHERE t.scope = $scope AND t.number = $number
+SET t.number = $number + 1, t.text = $text
+RETURN t.id AS id
+"""
+DELETE = "MATCH (t:ContractThing {id: $id}) WHERE t.scope = $scope DETACH DELETE t"
+WRITERS = 20
 IDS = "MATCH (t:ContractThing) WHERE t.scope = $scope RETURN t.id AS id ORDER BY id"
 
 
@@ -257,6 +279,54 @@ class GraphStoreContract:
             await store.write(ANN, Statement(CREATE))
         with pytest.raises(ValueError, match=r"\$more is given, but not used"):
             await store.read(ANN, IDS, more="x")
+
+    async def test_what_builds_on_what_is_gone_is_not_kept(self, store: GraphStore) -> None:
+        await create(store, row("a"))
+        claimed = Statement(CLAIM, {"id": "b"}, rows=1)
+        with pytest.raises(OvertakenError, match="0 rows instead of 1"):
+            await store.write(ANN, Statement(CREATE, {"rows": [row("c")]}), claimed)
+        with pytest.raises(OvertakenError):
+            await store.write(ANN, claimed)
+
+        assert await things(store) == ["a"]
+        await create(store, row("d"))  # the store goes on
+        assert await things(store) == ["a", "d"]
+
+    async def test_of_those_who_read_the_same_one_writes(self, store: GraphStore) -> None:
+        """Twenty writers count to twenty, each by what it has read."""
+        await create(store, row("a"))
+        tries = 0
+
+        async def count() -> None:
+            nonlocal tries
+            tries += 1
+            (read,) = await store.read(ANN, READ)
+            step = {"id": "a", "number": read["number"], "text": f"{read['number']} and one"}
+            await store.write(ANN, Statement(COUNT, step, rows=1))
+
+        await asyncio.gather(*(again_when_overtaken(count) for _ in range(WRITERS)))
+
+        assert await store.read(ANN, READ) == [row("a", f"{WRITERS - 1} and one", WRITERS)]
+        assert tries > WRITERS
+
+    async def test_who_waited_for_what_is_deleted_is_overtaken(self, store: GraphStore) -> None:
+        async def delete() -> None:
+            await store.write(ANN, Statement(DELETE, {"id": "a"}))
+
+        async def claim(name: str) -> None:
+            more = Statement(CREATE, {"rows": [row(name)]})
+            await store.write(ANN, Statement(CLAIM, {"id": "a"}, rows=1), more)
+
+        claimed: dict[str, BaseException | None] = {}
+        for turn in range(10):
+            await create(store, row("a"))
+            names = [f"claim {turn} {number}" for number in range(4)]
+            claiming, deleting = [claim(name) for name in names], delete()
+            _, *done = await asyncio.gather(deleting, *claiming, return_exceptions=True)
+            claimed |= dict(zip(names, done, strict=True))
+
+        assert {type(each) for each in claimed.values()} <= {NoneType, OvertakenError}
+        assert await things(store) == [name for name, error in claimed.items() if error is None]
 
     async def test_a_read_cannot_write(self, store: GraphStore) -> None:
         with pytest.raises(Exception, match=r"(?i)read-only|read access mode"):

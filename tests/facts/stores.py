@@ -3,7 +3,7 @@
 import hashlib
 import random
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -146,11 +146,15 @@ def said(content: str, hours: int = 1, scope: Scope = ANN, **fields: Any) -> Own
 
 
 @asynccontextmanager
-async def opened(directory: Path, dimensions: int = 16) -> AsyncGenerator[Opened]:
-    """Open a store in a directory, as the service does."""
+async def opened(
+    directory: Path,
+    dimensions: int = 16,
+    opening: AbstractAsyncContextManager[GraphStore] | None = None,
+) -> AsyncGenerator[Opened]:
+    """Open a store in a directory, as the service does, or on the graph that `opening` opens."""
     shard = directory / f"vectors-{dimensions}"
     async with (
-        open_ladybug(directory / "graph.lbug", SCHEMA) as graph,
+        opening or open_ladybug(directory / "graph.lbug", SCHEMA) as graph,
         open_edge(shard, dimensions, COLLECTION.indexed) as edge,
     ):
         real, vectors, embedder = Graph(graph), Vectors(edge), Embedder(dimensions)

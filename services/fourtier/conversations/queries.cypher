@@ -24,6 +24,7 @@ CREATE (c:Conversation {id: row.id, scope: row.scope, user: row.user, collection
 UNWIND $conversations AS row
 MATCH (c:Conversation {id: row.id})
 SET c.recorded_at = row.recorded_at, c.active_at = row.active_at
+RETURN c.id AS id
 
 // add_invocations: Write invocations that are new.
 UNWIND $invocations AS row
@@ -78,6 +79,12 @@ UNWIND $ended AS row
 MATCH (c:Conversation {id: row.id})
 WHERE c.recorded_at = row.recorded_at
 SET c.ended_state = row.recorded_at, c.ended_at = row.ended_at, c.ended_reason = row.ended_reason
+
+// hold: Keep others from a conversation until the end of the transaction.
+MATCH (c:Conversation {id: $id})
+WHERE c.scope = $scope
+SET c.ended_reason = ''
+RETURN c.id AS id
 
 // delete_invocations: Delete what is in a conversation.
 MATCH (c:Conversation {id: $id})-[:INVOLVED]->(i:Invocation)

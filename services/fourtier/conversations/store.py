@@ -5,7 +5,7 @@ the id is made from the scope (see `ConversationKey`), which makes it the strict
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from fourtier.conversations.records import (
@@ -16,6 +16,7 @@ from fourtier.conversations.records import (
     InvocationRecord,
     to_summary,
 )
+from fourtier.engines.graph.overtaking import again_when_overtaken
 from fourtier.engines.graph.protocol import GraphSchema, GraphStore, Node, Relation, Row, Statement
 from fourtier.engines.graph.queries import load_queries
 from fourtier.engines.moments import as_moment, as_text
@@ -40,9 +41,10 @@ _ALL = 2**31 - 1
 class ConversationStore:
     """Reads and writes conversations.
 
-    Appending reads before it writes, so writers wait for each other. Two replicas that create the
-    same node at once are told apart by the engine: the later one fails, and its message is handled
-    again.
+    Appending and deleting read before they write, so writers wait for each other: here by a lock,
+    between replicas by the key of the topics. While a replica joins or leaves, two may be at one
+    conversation. Both write to its node first, which keeps the other one waiting; who then does not
+    find what was there begins anew.
     """
 
     def __init__(self, graph: GraphStore) -> None:
@@ -58,34 +60,41 @@ class ConversationStore:
         """
         latest = {record.id: record for record in records}
         async with self._writing:
-            rows = await self._graph.read(
-                None, self._queries["known_invocations"], ids=list(latest)
-            )
-            known = {str(row["id"]): row for row in rows}
-            changed = [
-                record
-                for record in latest.values()
-                if record.id not in known or not record.equals(known[record.id])
-            ]
-            if not changed:
-                return
-            before = await self._states({record.conversation for record in changed})
-            after = _touched(before, changed, as_text(now))
-            await self._graph.write(
-                None,
-                *self._statement("create", "conversations", _rows(after, before, new=True)),
-                *self._statement("touch", "conversations", _rows(after, before, new=False)),
-                *self._statement(
-                    "add_invocations",
-                    "invocations",
-                    [record.to_row() for record in changed if record.id not in known],
-                ),
-                *self._statement(
-                    "replace_invocations",
-                    "invocations",
-                    [record.to_row() for record in changed if record.id in known],
-                ),
-            )
+            await again_when_overtaken(lambda: self._append(latest, now))
+
+    async def _append(self, latest: Mapping[str, InvocationRecord], now: datetime) -> None:
+        """Write what is not there as it came.
+
+        Raises:
+            OvertakenError: another replica has created or deleted one of the conversations.
+        """
+        rows = await self._graph.read(None, self._queries["known_invocations"], ids=list(latest))
+        known = {str(row["id"]): row for row in rows}
+        changed = [
+            record
+            for record in latest.values()
+            if record.id not in known or not record.equals(known[record.id])
+        ]
+        if not changed:
+            return
+        before = await self._states({record.conversation for record in changed})
+        after = _touched(before, changed, as_text(now))
+        touched = _rows(after, before, new=False)
+        await self._graph.write(
+            None,
+            *self._statement("create", "conversations", _rows(after, before, new=True)),
+            *self._statement("touch", "conversations", touched, must_be_there=True),
+            *self._statement(
+                "add_invocations",
+                "invocations",
+                [record.to_row() for record in changed if record.id not in known],
+            ),
+            *self._statement(
+                "replace_invocations",
+                "invocations",
+                [record.to_row() for record in changed if record.id in known],
+            ),
+        )
 
     async def get(self, key: ConversationKey, last: int | None) -> ConversationMemory:
         """The record, oldest invocation first, or the newest `last` of it."""
@@ -121,13 +130,22 @@ class ConversationStore:
     async def delete(self, key: ConversationKey) -> bool:
         """Delete a conversation and all in it; whether there was one."""
         async with self._writing:
-            if await self.state(key) is None:
-                return False
-            await self._graph.write(
-                key.scope,
-                Statement(self._queries["delete_invocations"], {"id": key.id}),
-                Statement(self._queries["delete"], {"id": key.id}),
-            )
+            return await again_when_overtaken(lambda: self._delete(key))
+
+    async def _delete(self, key: ConversationKey) -> bool:
+        """Delete a conversation as it is when nobody else is at it.
+
+        Raises:
+            OvertakenError: another replica has deleted it meanwhile.
+        """
+        if await self.state(key) is None:
+            return False
+        await self._graph.write(
+            key.scope,
+            Statement(self._queries["hold"], {"id": key.id}, rows=1),
+            Statement(self._queries["delete_invocations"], {"id": key.id}),
+            Statement(self._queries["delete"], {"id": key.id}),
+        )
         return True
 
     async def state(self, key: ConversationKey) -> ConversationState | None:
@@ -151,9 +169,14 @@ class ConversationStore:
         states = [ConversationState.from_row(row) for row in rows]
         return {state.key: state for state in states}
 
-    def _statement(self, name: str, parameter: str, rows: Sequence[Row]) -> list[Statement]:
+    def _statement(
+        self, name: str, parameter: str, rows: Sequence[Row], *, must_be_there: bool = False
+    ) -> list[Statement]:
         """One UNWIND over all rows, or nothing: an engine cannot tell the type of no rows."""
-        return [Statement(self._queries[name], {parameter: rows})] if rows else []
+        if not rows:
+            return []
+        must = len(rows) if must_be_there else None
+        return [Statement(self._queries[name], {parameter: rows}, rows=must)]
 
 
 def _touched(

@@ -1,11 +1,12 @@
 """Facts in the graph, which is the truth."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fourtier.engines.graph.protocol import GraphSchema, GraphStore, Node, Row, Statement
 from fourtier.engines.graph.queries import load_queries
 from fourtier.facts.records import FactRecord
+from fourtier.runtime.envelope import new_id
 from fourtier.schema.message import Scope
 
 SCHEMA = GraphSchema(
@@ -14,9 +15,14 @@ SCHEMA = GraphSchema(
             "Fact",
             dict.fromkeys(("scope", *FactRecord.__slots__), "STRING"),
             indexed=("scope", "slot"),
-        )
+        ),
+        Node("FactVersion", dict.fromkeys(("id", "version", "claimed_for"), "STRING")),
     ]
 )
+
+#: Of the facts of each of some scopes; empty where there are none. Every write gives them another,
+#: so that whoever has read before it and writes after it notices.
+Versions = Mapping[Scope, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,32 +40,63 @@ class FactGraph:
         self._graph = graph
         self._queries = load_queries("fourtier.facts")
 
-    async def write(
-        self, facts: Iterable[Owned], *, before: Container[str], forget: Owned | None = None
-    ) -> None:
-        """Write facts and delete one, all in one transaction.
+    async def versions(self, scopes: Iterable[Scope]) -> Versions:
+        """The versions of scopes; read them before what a write is to build on."""
+        keys = {scope.key: scope for scope in scopes}
+        rows = await self._graph.read(None, self._queries["versions"], scopes=sorted(keys))
+        found = {keys[str(row["id"])]: str(row["version"]) for row in rows}
+        return {scope: found.get(scope, "") for scope in keys.values()}
 
-        A fact of `before` was there when it was read. It is not created again: if it is gone, then
-        another replica has forgotten it meanwhile.
+    async def write(
+        self, facts: Iterable[Owned], *, before: Container[str], versions: Versions
+    ) -> None:
+        """Write facts in one transaction; those of `before` were there already.
+
+        Raises:
+            OvertakenError: the facts of a scope have another version by now.
         """
-        statements: list[Statement] = []
-        if forget is not None:
-            gone = {"id": forget.fact.id, "of": forget.scope.key}
-            statements.append(Statement(self._queries["forget"], gone))
-        rows: dict[str, Row] = {
-            each.fact.id: {"scope": each.scope.key, **each.fact.to_row()} for each in facts
-        }
-        new = [key for key in rows if key not in before]
-        found = await self._graph.read(None, self._queries["known"], ids=new) if new else []
-        created = set(new) - {str(row["id"]) for row in found}
+        await self._graph.write(None, *self._claims(versions), *self._writes(facts, before))
+
+    async def forget(
+        self, scope: Scope, fact_id: str, changed: Sequence[Owned], versions: Versions
+    ) -> None:
+        """Delete a fact and write those that are changed by that, in one transaction.
+
+        Raises:
+            OvertakenError: as `write`.
+        """
+        of = {"scope": scope.key}
+        statements = [
+            *self._claims(versions),
+            Statement(self._queries["forget"], {**of, "id": fact_id}),
+            *self._writes(changed, {each.fact.id for each in changed}),
+        ]
+        if await self.count(scope, superseded=True) == 1:
+            statements.append(Statement(self._queries["end_version"], of))
+        await self._graph.write(None, *statements)
+
+    def _claims(self, versions: Versions) -> Iterator[Statement]:
+        """What gives scopes their next versions, in the same order whoever writes."""
+        following = new_id()
+        rows: list[Row] = [
+            {"id": scope.key, "version": versions[scope], "next": following}
+            for scope in sorted(versions, key=lambda each: each.key)
+        ]
         for name, together in (
-            ("create", [row for key, row in rows.items() if key in created]),
-            ("set", [row for key, row in rows.items() if key not in created]),
+            ("next_versions", [row for row in rows if row["version"]]),
+            ("begin_versions", [row for row in rows if not row["version"]]),
         ):
             if together:
-                statements.append(Statement(self._queries[name], {"facts": together}))
-        if statements:
-            await self._graph.write(None, *statements)
+                yield Statement(self._queries[name], {"versions": together}, rows=len(together))
+
+    def _writes(self, facts: Iterable[Owned], before: Container[str]) -> Iterator[Statement]:
+        rows: list[Row] = [{"scope": each.scope.key, **each.fact.to_row()} for each in facts]
+        for name, together in (
+            ("create", [row for row in rows if row["id"] not in before]),
+            ("set", [row for row in rows if row["id"] in before]),
+        ):
+            if together:
+                yield Statement(self._queries[name], {"facts": together})
 
     async def by_ids(self, wanted: Mapping[str, Scope]) -> dict[str, FactRecord]:
         """Facts by their ids, each in its scope."""
@@ -108,8 +145,9 @@ class FactGraph:
         return [(_scope(row), int(row["number"])) for row in rows]
 
     async def forget_scope(self, scope: Scope) -> None:
-        """Delete all facts of a scope."""
-        await self._graph.write(scope, Statement(self._queries["forget_scope"]))
+        """Delete all facts of a scope; whoever is about to write others notices."""
+        names = ("end_version", "forget_scope")
+        await self._graph.write(scope, *(Statement(self._queries[name]) for name in names))
 
 
 def _scope(row: Row) -> Scope:

@@ -1,10 +1,29 @@
 // LadybugDB reads whole columns for a condition on anything but an id, and a whole table for a MERGE.
 // So a search finds ids first and then reads what it found, and what is known is set, the rest created.
 
-// known: Tell which of some facts are there.
-UNWIND $ids AS wanted
-MATCH (f:Fact {id: wanted})
-RETURN f.id AS id
+// versions: Read the versions of the facts of some scopes.
+UNWIND $scopes AS wanted
+MATCH (v:FactVersion {id: wanted})
+RETURN v.id AS id, v.version AS version
+
+// begin_versions: Give the facts of scopes their first version.
+UNWIND $versions AS row
+CREATE (v:FactVersion {id: row.id, version: row.next, claimed_for: row.next})
+RETURN v.id AS id
+
+// next_versions: Give those whose version is still the one that was read the next one. Who writes to
+// a node keeps others from it until the end of the transaction, so the version is compared behind that.
+UNWIND $versions AS row
+MATCH (v:FactVersion {id: row.id})
+SET v.claimed_for = row.next
+WITH v, row
+WHERE v.version = row.version
+SET v.version = row.next
+RETURN v.id AS id
+
+// end_version: Delete the version of a scope that has no facts any more.
+MATCH (v:FactVersion {id: $scope})
+DETACH DELETE v
 
 // create: Write facts of any scopes that are new.
 UNWIND $facts AS row
@@ -93,7 +112,7 @@ LIMIT $limit
 
 // forget: Delete one fact of a scope.
 MATCH (f:Fact {id: $id})
-WHERE f.scope = $of
+WHERE f.scope = $scope
 DETACH DELETE f
 
 // forget_scope: Delete all facts of a scope.

@@ -1,13 +1,11 @@
 """Making the index from the graph, part by part."""
 
 import asyncio
-from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fourtier.facts.graph import FactGraph, Owned
+from fourtier.facts.graph import FactGraph
 from fourtier.facts.index import FactIndex
-from fourtier.facts.records import FactRecord
+from fourtier.facts.indexing import Indexing
 from fourtier.runtime.errors import RefusedError
 from fourtier.schema.message import Scope
 
@@ -42,9 +40,12 @@ class Rebuilding:
     written once more.
     """
 
-    def __init__(self, graph: FactGraph, index: FactIndex, writing: asyncio.Lock) -> None:
+    def __init__(
+        self, graph: FactGraph, index: FactIndex, indexing: Indexing, writing: asyncio.Lock
+    ) -> None:
         self._graph = graph
         self._index = index
+        self._indexing = indexing
         self._writing = writing
 
     async def part(self, cursor: str) -> Part:
@@ -63,8 +64,8 @@ class Rebuilding:
     async def _facts(self, after: str) -> Part:
         async with self._writing:
             batch = await self._graph.everything(after, _FACTS)
-            scopes = {each.fact.id: each.scope for each in batch}
-            await self._bring_in_step(scopes, {each.fact.id: each.fact for each in batch})
+            await self._index.write(await self._index.points(batch))
+            await self._indexing.bring_in_step({each.fact.id: each.scope for each in batch})
         if not batch:
             return Part(f"{_SCOPES_STAGE} ")
         return Part(f"{_FACTS_STAGE} {batch[-1].fact.id}", written=len(batch))
@@ -82,31 +83,9 @@ class Rebuilding:
         while ids := await self._index.ids(scope, _FACTS, after):
             async with self._writing:
                 known = await self._graph.by_ids(dict.fromkeys(ids, scope))
-                strays = dict.fromkeys((each for each in ids if each not in known), scope)
-                await self._bring_in_step(strays, {})
+                strays = [each for each in ids if each not in known]
+                await self._index.delete(scope, strays)
+                await self._indexing.bring_in_step(dict.fromkeys(strays, scope))
             removed += len(strays)
             after = ids[-1]
         return removed
-
-    async def _bring_in_step(
-        self, facts: Mapping[str, Scope], now: Mapping[str, FactRecord]
-    ) -> None:
-        """Write the points of facts that there are, delete those of others.
-
-        Until the graph still says the same afterwards: another replica may have changed a fact
-        while it was being embedded, and indexed it before it was written here.
-        """
-        while facts:
-            await self._write(facts, now)
-            before, now = now, await self._graph.by_ids(facts)
-            facts = {each: of for each, of in facts.items() if before.get(each) != now.get(each)}
-
-    async def _write(self, facts: Mapping[str, Scope], now: Mapping[str, FactRecord]) -> None:
-        there = [Owned(scope, now[each]) for each, scope in facts.items() if each in now]
-        await self._index.write(await self._index.points(there))
-        gone: defaultdict[Scope, list[str]] = defaultdict(list)
-        for each, scope in facts.items():
-            if each not in now:
-                gone[scope].append(each)
-        for scope, ids in gone.items():
-            await self._index.delete(scope, ids)

@@ -6,15 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fourtier.engines.embedding import Embed
+from fourtier.engines.graph.overtaking import again_when_overtaken
 from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.facts.graph import FactGraph, Owned
 from fourtier.facts.index import FactIndex
+from fourtier.facts.indexing import Indexing
 from fourtier.facts.ranking import successors_first
 from fourtier.facts.rebuilding import Part, Rebuilding
 from fourtier.facts.records import FactRecord
 from fourtier.facts.supersession import settle, slot_of
 from fourtier.schema.message import Scope, Vector
+
+_ALL = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +34,16 @@ class FactStore:
     """Reads and writes the facts of scopes.
 
     Writes are one after another: here by a lock, between replicas by the key of the topics. While a
-    replica joins or leaves, a user's forgetting may be in one and what the user states in another;
-    a fact that one of them forgets then stays forgotten. Which of the others is valid they may get
-    wrong, until the next write about the same thing settles it.
+    replica joins or leaves, a user's forgetting may be in one and what the user states in another.
+    Then one of the two finds in the graph that the other was first, and begins anew.
     """
 
     def __init__(self, graph: GraphStore, vectors: VectorStore, embed: Embed) -> None:
         self._graph = FactGraph(graph)
         self._index = FactIndex(vectors, embed)
         self._writing = asyncio.Lock()
-        self._rebuilding = Rebuilding(self._graph, self._index, self._writing)
+        self._indexing = Indexing(self._graph, self._index)
+        self._rebuilding = Rebuilding(self._graph, self._index, self._indexing, self._writing)
 
     async def store(self, stated: Sequence[Owned]) -> list[Stored]:
         """Write facts of any scopes; the same facts again change nothing.
@@ -48,16 +52,7 @@ class FactStore:
         finds what the vectors lack.
         """
         async with self._writing:
-            known = await self._graph.by_ids({each.fact.id: each.scope for each in stated})
-            facts = _merged(stated, known)
-            slots = _slots(facts, known)
-            members = await self._graph.by_slots(slots)
-            others = [Owned(slots[fact.slot], fact) for fact in members.values()]
-            settled = _settled({each.fact.id: each for each in others} | facts)
-            points = await self._index.points(await self._index.stale(settled))
-            before = known | members
-            await self._graph.write(_changed(settled, before), before=before)
-            await self._index.write(points)
+            known, settled = await again_when_overtaken(lambda: self._write(stated))
         superseded: defaultdict[str, list[str]] = defaultdict(list)
         for each in settled:
             superseded[each.fact.superseded_by].append(each.fact.id)
@@ -71,6 +66,30 @@ class FactStore:
             )
             for place, identity in enumerate(ids)
         ]
+
+    async def _write(
+        self, stated: Sequence[Owned]
+    ) -> tuple[Mapping[str, FactRecord], Sequence[Owned]]:
+        """Facts that were known before, and the stated ones with those that they bear on, as now.
+
+        Raises:
+            OvertakenError: another replica has written to one of the scopes meanwhile.
+        """
+        versions = await self._graph.versions({each.scope for each in stated})
+        known = await self._graph.by_ids({each.fact.id: each.scope for each in stated})
+        facts = _merged(stated, known)
+        slots = _slots(facts, known)
+        members = await self._graph.by_slots(slots)
+        others = [Owned(slots[fact.slot], fact) for fact in members.values()]
+        settled = _settled({each.fact.id: each for each in others} | facts)
+        stale = await self._index.stale(settled)
+        points = await self._index.points(stale)
+        before = known | members
+        if changed := _changed(settled, before):
+            await self._graph.write(changed, before=before, versions=versions)
+        await self._index.write(points)
+        await self._indexing.bring_in_step(_scopes([*changed, *stale]))
+        return known, settled
 
     async def search(
         self, scope: Scope, query: str, vector: Vector | None, top_k: int, *, superseded: bool
@@ -106,22 +125,30 @@ class FactStore:
         a repetition after a failure still finds it there.
         """
         async with self._writing:
-            fact = await self.get(scope, fact_id)
-            if fact is not None:
-                slot = {fact.slot: scope} if fact.slot else {}
-                members = await self._graph.by_slots(slot)
-                left = {each.id: Owned(scope, each) for each in members.values() if each != fact}
-                settled = _settled(left)
-                await self._refresh(settled)
-                changed = _changed(settled, members)
-                await self._graph.write(changed, before=members, forget=Owned(scope, fact))
-                await self._refresh(settled)  # another replica may be rebuilding the vectors
+            known = await again_when_overtaken(lambda: self._forget(scope, fact_id))
             indexed = await self._index.delete(scope, [fact_id])
-        return fact is not None or indexed > 0
+            await self._indexing.bring_in_step({fact_id: scope})
+        return known or indexed > 0
 
-    async def _refresh(self, facts: Sequence[Owned]) -> None:
-        """Write what the vectors lack of facts."""
-        await self._index.write(await self._index.points(await self._index.stale(facts)))
+    async def _forget(self, scope: Scope, fact_id: str) -> bool:
+        """Delete a fact from the graph and settle what it superseded; whether there was one.
+
+        Raises:
+            OvertakenError: as `_write`.
+        """
+        versions = await self._graph.versions([scope])
+        fact = await self.get(scope, fact_id)
+        if fact is None:
+            return False
+        members = await self._graph.by_slots({fact.slot: scope} if fact.slot else {})
+        left = {each.id: Owned(scope, each) for each in members.values() if each != fact}
+        settled = _settled(left)
+        await self._index.write(await self._index.points(await self._index.stale(settled)))
+        try:
+            await self._graph.forget(scope, fact_id, _changed(settled, members), versions)
+        finally:
+            await self._indexing.bring_in_step(_scopes(settled))
+        return True
 
     async def forget_scope(self, scope: Scope) -> int:
         """Delete all facts of a scope; returns how many there were."""
@@ -129,6 +156,9 @@ class FactStore:
             number = await self._graph.count(scope, superseded=True)
             await self._graph.forget_scope(scope)
             await self._index.delete_scope(scope)
+            # What another replica has stored meanwhile stays, and so do its vectors.
+            left = await self._graph.page(scope, _ALL, 0, superseded=True)
+            await self._indexing.bring_in_step(dict.fromkeys((fact.id for fact in left), scope))
         return number
 
     async def rebuild(self, cursor: str) -> Part:
@@ -167,6 +197,10 @@ def _settled(facts: Mapping[str, Owned]) -> list[Owned]:
     return [
         Owned(scope, fact) for (scope, _), members in by_slot.items() for fact in settle(members)
     ]
+
+
+def _scopes(facts: Iterable[Owned]) -> dict[str, Scope]:
+    return {each.fact.id: each.scope for each in facts}
 
 
 def _changed(settled: Iterable[Owned], before: Mapping[str, FactRecord]) -> list[Owned]:

@@ -5,10 +5,11 @@ one that is not used; Neo4j does the opposite.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
-from fourtier.engines.graph.protocol import Parameter
+from fourtier.engines.graph.protocol import Parameter, Statement
 from fourtier.schema.message import Scope
 
 _NAME = re.compile(r"\$(\w+)")
@@ -32,6 +33,17 @@ def bound(
     if unused := sorted(given.keys() - named):
         raise ValueError(f"${', $'.join(unused)} is given, but not used in: {text}")
     return given
+
+
+def bound_all(scope: Scope | None, statements: Sequence[Statement]) -> list[Statement]:
+    """Statements with their parameters as `bound` gives them.
+
+    Raises:
+        ValueError: as `bound`.
+    """
+    return [
+        replace(each, parameters=bound(scope, each.text, each.parameters)) for each in statements
+    ]
 
 
 @cache

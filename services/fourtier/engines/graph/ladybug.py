@@ -15,14 +15,16 @@ from typing import Any, TypeVar
 
 import ladybug
 
-from fourtier.engines.graph.binding import bound
+from fourtier.engines.graph.binding import bound, bound_all
 from fourtier.engines.graph.protocol import (
     GraphSchema,
     Node,
+    OvertakenError,
     Parameter,
     Relation,
     Statement,
     Value,
+    require_rows,
 )
 from fourtier.runtime.errors import StartupError
 from fourtier.schema.message import Scope
@@ -39,6 +41,8 @@ R = TypeVar("R")
 _READERS = 2
 #: The database takes what it needs up to this; its default would be most of the machine.
 _BUFFER_BYTES = 256 * 1024 * 1024
+#: What the engine says to the later one of two who create the same node.
+_IS_THERE = "duplicated primary key"
 #: What a property holds in nodes that are older than the property.
 _DEFAULTS = {"STRING": "''", "INT64": "0", "DOUBLE": "0.0", "BOOL": "false"}
 
@@ -86,10 +90,7 @@ class LadybugGraphStore:
         self, scope: Scope | None, *statements: Statement
     ) -> list[list[dict[str, Value]]]:
         """Run statements in one transaction; on disk when this returns."""
-        ready = [
-            Statement(each.text, bound(scope, each.text, each.parameters)) for each in statements
-        ]
-        return await self._run(self._writer, "BEGIN TRANSACTION", ready)
+        return await self._run(self._writer, "BEGIN TRANSACTION", bound_all(scope, statements))
 
     async def _run(
         self, executor: ThreadPoolExecutor, begin: str, statements: list[Statement]
@@ -98,7 +99,7 @@ class LadybugGraphStore:
             connection = self._connection()
             connection.execute(begin)
             try:
-                results = [_rows(connection, each.text, each.parameters) for each in statements]
+                results = [_checked(connection, each) for each in statements]
             except BaseException:
                 # After an error of its own the engine has rolled back already, and says so.
                 with contextlib.suppress(RuntimeError):
@@ -121,6 +122,17 @@ class LadybugGraphStore:
         for connection in self._connections:
             connection.close()
         self._database.close()
+
+
+def _checked(connection: ladybug.Connection, statement: Statement) -> list[dict[str, Value]]:
+    try:
+        rows = _rows(connection, statement.text, statement.parameters)
+    except RuntimeError as error:
+        if _IS_THERE in str(error):
+            raise OvertakenError(str(error)) from error
+        raise
+    require_rows(statement, rows)
+    return rows
 
 
 def _rows(

@@ -22,15 +22,29 @@ from neo4j.exceptions import (
     TransientError,
 )
 
-from fourtier.engines.graph.binding import bound
+from fourtier.engines.graph.binding import bound, bound_all
 from fourtier.engines.graph.neo4j_schema import Index, indexes
-from fourtier.engines.graph.protocol import GraphSchema, Parameter, Statement, Value
+from fourtier.engines.graph.protocol import (
+    GraphSchema,
+    OvertakenError,
+    Parameter,
+    Statement,
+    Value,
+    require_rows,
+)
 from fourtier.runtime.errors import AwayError, StartupError
 from fourtier.runtime.redaction import one_line
 from fourtier.schema.message import Scope
 
 #: What a server may answer to two who create the same where it does not exist.
 _IS_THERE = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
+
+#: What it answers to the later one of two who create the same node, and to who waited for a node
+#: that the other one has deleted.
+_OVERTAKEN = {
+    "Neo.ClientError.Schema.ConstraintValidationFailed",
+    "Neo.ClientError.Statement.EntityNotFound",
+}
 
 _COMPONENTS = """
 CALL dbms.components() YIELD name, versions, edition
@@ -75,11 +89,10 @@ class Neo4jGraphStore:
         Raises:
             AwayError: the server cannot be reached or cannot serve now. A single statement may have
                 been carried out all the same, so who tries again reads first what is there.
+            OvertakenError: as the protocol says.
         """
-        ready = [
-            Statement(each.text, bound(scope, each.text, each.parameters)) for each in statements
-        ]
-        if len(ready) == 1:
+        ready = bound_all(scope, statements)
+        if len(ready) == 1 and ready[0].rows is None:
             try:
                 return [await self._alone(ready[0], WRITE_ACCESS)]
             except AwayError as error:
@@ -104,6 +117,8 @@ class Neo4jGraphStore:
             async with self._driver.session(default_access_mode=access) as session:
                 yield session
         except (DriverError, Neo4jError) as error:
+            if isinstance(error, Neo4jError) and error.code in _OVERTAKEN:
+                raise OvertakenError(one_line(error)) from error
             if not error.is_retryable():
                 raise
             raise AwayError(f"Neo4j cannot be reached: {one_line(error)}") from error
@@ -121,7 +136,12 @@ async def _run(
 async def _run_all(
     transaction: AsyncManagedTransaction, statements: Sequence[Statement]
 ) -> list[list[dict[str, Value]]]:
-    return [await _run(transaction, each) for each in statements]
+    results: list[list[dict[str, Value]]] = []
+    for each in statements:
+        rows = await _run(transaction, each)
+        require_rows(each, rows)
+        results.append(rows)
+    return results
 
 
 @contextmanager

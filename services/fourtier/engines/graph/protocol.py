@@ -42,10 +42,29 @@ class GraphSchema:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A Cypher text and the parameters that it names, but for `$scope`, which the store binds."""
+    """A Cypher text and the parameters that it names, but for `$scope`, which the store binds.
+
+    Attributes:
+        rows: how many rows it must give; None where any number is right.
+    """
 
     text: str
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    rows: int | None = None
+
+
+class OvertakenError(Exception):
+    """Another writer has changed meanwhile what a transaction builds on. Nothing of it is kept."""
+
+
+def require_rows(statement: Statement, rows: Sequence[Row]) -> None:
+    """See that a statement gave as many rows as it must.
+
+    Raises:
+        OvertakenError: it gave others.
+    """
+    if statement.rows is not None and len(rows) != statement.rows:
+        raise OvertakenError(f"{len(rows)} rows instead of {statement.rows}: {statement.text}")
 
 
 class GraphStore(Protocol):
@@ -74,6 +93,8 @@ class GraphStore(Protocol):
         lets them, LadybugDB does not.
 
         Raises:
+            OvertakenError: a statement did not give the rows that it must, or another writer has
+                created what this one creates. Read again what is there, and try again.
             ValueError: the parameters of a statement are not those that its text names.
         """
         ...

@@ -1,0 +1,39 @@
+"""Keeping the index in step with the graph, whoever else writes to the two."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from fourtier.facts.graph import FactGraph, Owned
+from fourtier.facts.index import FactIndex
+from fourtier.schema.message import Scope
+
+
+class Indexing:
+    """Brings the points of facts in step with the facts.
+
+    Every writer does so after it has changed the graph, and looks once more whenever it has written
+    to the index. So another replica, which may have changed a fact meanwhile and indexed it before
+    us, is not undone by what we had read before that.
+    """
+
+    def __init__(self, graph: FactGraph, index: FactIndex) -> None:
+        self._graph = graph
+        self._index = index
+
+    async def bring_in_step(self, facts: Mapping[str, Scope]) -> None:
+        """Write the points that facts lack, delete those of facts that are no more."""
+        while facts:
+            now = await self._graph.by_ids(facts)
+            stale = await self._index.stale(
+                [Owned(facts[identity], fact) for identity, fact in now.items()]
+            )
+            await self._index.write(await self._index.points(stale))
+            gone = {identity: of for identity, of in facts.items() if identity not in now}
+            deleted = await self._delete(gone)
+            facts = {each.fact.id: each.scope for each in stale} | (gone if deleted else {})
+
+    async def _delete(self, facts: Mapping[str, Scope]) -> int:
+        by_scope: defaultdict[Scope, list[str]] = defaultdict(list)
+        for identity, scope in facts.items():
+            by_scope[scope].append(identity)
+        return sum([await self._index.delete(scope, ids) for scope, ids in by_scope.items()])
