@@ -7,11 +7,12 @@ from pathlib import Path
 from fourtier.client import client_on
 from fourtier.runtime.bus.pulsar import PulsarSecurity, connect_pulsar
 from tests.chaos.faults import Endured, Fault, endure, warm_up
+from tests.chaos.findings import settled
 from tests.chaos.floods import overload
 from tests.chaos.flow import NAMESPACE, TENANT, chaos_flow
 from tests.chaos.runs import Load
 from tests.chaos.table import problems, table
-from tests.chaos.verdict import Verdict, dead_letters, judge, settled
+from tests.chaos.verdict import Verdict, dead_letters, judge
 
 #: Seconds for one fault, and a second more for each of its runs.
 _FOR_A_FAULT = 120.0

@@ -29,10 +29,12 @@ from tests.support.services import (
 )
 
 TENANT, NAMESPACE = "fourtier", "chaos"
-#: In the order in which they are started.
+#: In the order in which they are started. Conversations end whenever nobody goes on with them for a
+#: moment, so that promotion has something to do under every fault.
 SERVICES: Mapping[str, Mapping[str, object]] = {
     **ROAD,
     "completion": {},
+    "conversations": {"idle_seconds": 2, "sweep_seconds": 0.5},
 }
 
 

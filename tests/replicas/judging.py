@@ -3,7 +3,8 @@
 from itertools import pairwise
 
 from fourtier.client import client_on
-from tests.chaos.verdict import dead_letters, judge, settled
+from tests.chaos.findings import settled
+from tests.chaos.verdict import dead_letters, judge
 from tests.replicas.asking import Asked
 from tests.replicas.flow import ReplicatedFlow
 
