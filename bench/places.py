@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.chaos.flow import SERVICES
 from tests.cluster.engines import running_engines
 from tests.cluster.pulsar_admin import create_namespace
+from tests.road.services import ROAD
 from tests.support.ports import free_port
 from tests.support.services import ServiceProcess, ServiceProcesses, told_of_model, write_flow
 from tests.support.usage import descendants_of
@@ -49,7 +49,7 @@ async def cluster(
             "FOURTIER_GRAPH_URL": engines.neo4j_url,
         }
         made = ServiceProcesses(_flow_file(directory), directory, environment)
-        running: dict[str, list[ServiceProcess]] = {name: [] for name in SERVICES}
+        running: dict[str, list[ServiceProcess]] = {name: [] for name in ROAD}
 
         async def scale(replicas: int) -> None:
             new: list[ServiceProcess] = []
@@ -100,4 +100,4 @@ async def embedded(directory: Path, model_url: str) -> AsyncGenerator[BenchPlace
 
 
 def _flow_file(directory: Path) -> Path:
-    return write_flow(directory / "flow.yaml", SERVICES, tenant=_TENANT, namespace=_NAMESPACE)
+    return write_flow(directory / "flow.yaml", ROAD, tenant=_TENANT, namespace=_NAMESPACE)

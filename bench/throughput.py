@@ -39,8 +39,8 @@ from bench.load import Measured, measure
 from bench.places import ALONE, cluster, embedded
 
 from fourtier.client import connect
-from tests.chaos.flow import SERVICES
 from tests.cluster.jars import MissingToolError
+from tests.road.services import ROAD
 from tests.support.model import ModelRequest, Says, scripted_model
 
 
@@ -105,7 +105,7 @@ def main() -> int:
     parser.add_argument("--cluster", action="store_true")
     parser.add_argument("--replicas", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument(
-        "--scale", nargs="+", default=["agent"], choices=[s for s in SERVICES if s not in ALONE]
+        "--scale", nargs="+", default=["agent"], choices=[s for s in ROAD if s not in ALONE]
     )
     parser.add_argument("--conversations", type=int, default=32)
     parser.add_argument("--runs", type=int, default=600, help="for each number of replicas")

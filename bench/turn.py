@@ -21,19 +21,12 @@ from pathlib import Path
 from fourtier.client import client_on
 from fourtier.runtime.loop import run
 from fourtier.schema.facts import LIST_FACTS, STORE_FACT, ListFactsRequest, StoreFactRequest
+from tests.road.services import ROAD
 from tests.support.flow import RunningFlow, running_flow
 from tests.support.model import ModelRequest, Says, scripted_model
 
-SERVICES: dict[str, dict[str, object]] = {
-    "embeddings": {},
-    "completion": {},
-    "facts": {},
-    "episodes": {},
-    "conversations": {},
-    "working-memory": {},
-    "extraction": {"method": "statements"},
-    "agent": {},
-}
+#: Conversations that are still open are not promoted.
+SERVICES = {name: parameters for name, parameters in ROAD.items() if name != "promotion"}
 CITIES = ("Oslo", "Bergen", "Lima", "Kyoto", "Porto", "Quito", "Turin", "Riga", "Cork", "Graz")
 THINGS = ("museum", "bakery", "harbour", "library", "cinema", "market", "garden", "bridge")
 

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import shutil
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +11,14 @@ import yaml
 
 from fourtier.client import Client
 from fourtier.runtime.data_lock import locked_data
-from fourtier.schema.conversations import DialogueTurn
 from fourtier.schema.episodes import STORE_EPISODE, StoreEpisodeRequest
-from fourtier.schema.message import Message, Scope
+from fourtier.schema.message import Message
 from fourtier.schema.topics import Topic
+from tests.operating.remembering import ANN, BOB, found, remember
 from tests.support.ports import free_port
 from tests.support.process import FlowCommand
 from tests.support.waiting import wait_until
 
-ANN, BOB = Scope("ann", "default"), Scope("bob", "default")
 FLOW = {
     "name": "kept",
     "services": {"embeddings": {}, "facts": {}, "episodes": {}, "conversations": {}},
@@ -52,30 +50,14 @@ async def copied(data: Path, to: Path) -> int:
     return await process.wait()
 
 
-async def remember(client: Client) -> None:
+async def remember_in_every_store(client: Client) -> None:
     """Something in every store, and a dead letter on the bus."""
-    await client.facts.store(ANN, "I live in Oslo")
-    await client.facts.store(ANN, "I moved to Bergen, where I live now")
-    await client.facts.store(BOB, "I live in Rome")
+    await remember(client)
     await client.caller.call(
         STORE_EPISODE,
         StoreEpisodeRequest(user="ann", goal="Book a flight to Rome", outcome="It was booked"),
     )
-    turn = DialogueTurn(
-        user="ann",
-        conversation_id="c1",
-        turn_id="t1",
-        speaker="Ann",
-        timestamp=datetime(2026, 3, 1, tzinfo=UTC),
-        content="I live in Oslo.",
-    )
-    await client.conversations.record(turn)
     await client.caller.publish(Topic("facts.store", NoFact), NoFact(content=1))
-
-    async def recorded() -> bool:
-        return bool((await client.conversations.get(ANN, "c1")).invocations)
-
-    await wait_until(recorded)
 
 
 async def remembered(client: Client) -> dict[str, Any]:
@@ -83,8 +65,7 @@ async def remembered(client: Client) -> dict[str, Any]:
     seen: dict[str, Any] = {"c1": await client.conversations.get(ANN, "c1")}
     for scope in (ANN, BOB):
         seen[f"facts of {scope.user}"] = await client.facts.list(scope, include_superseded=True)
-        found = await client.facts.search(scope, "Where is home?")
-        seen[f"found of {scope.user}"] = [fact.content for fact in found]
+        seen[f"found of {scope.user}"] = await found(client, scope)
         seen[f"episodes of {scope.user}"] = await client.episodes.search(scope, "Fly to Rome")
     return seen
 
@@ -100,7 +81,7 @@ async def test_a_copy_of_a_stopped_flow_answers_the_same(
     command: FlowCommand, tmp_path: Path
 ) -> None:
     async with command.up(), command.client() as client:
-        await remember(client)
+        await remember_in_every_store(client)
         before = await remembered(client)
 
         async def buried() -> bool:

@@ -4,24 +4,20 @@ import asyncio
 import shutil
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 import yaml
 
 from fourtier.client import Client
-from fourtier.schema.conversations import DialogueTurn
-from fourtier.schema.message import Scope
 from tests.cluster import engines
 from tests.cluster.jars import java
 from tests.cluster.server import Server
 from tests.cluster.servers import SERVERS
+from tests.operating.remembering import ANN, BOB, MOVED, found, remember
 from tests.support.ports import free_port
 from tests.support.process import FlowCommand
-from tests.support.waiting import wait_until
 
-ANN, BOB = Scope("ann", "default"), Scope("bob", "default")
 SERVICES = {"embeddings": {}, "facts": {}, "conversations": {}}
 
 
@@ -48,32 +44,12 @@ async def flow_on_neo4j(place: Path, graph: Path) -> AsyncGenerator[tuple[FlowCo
         await server.stop()
 
 
-async def found(client: Client, scope: Scope) -> list[str]:
-    return [fact.content for fact in await client.facts.search(scope, "Where is home?")]
-
-
 @pytest.mark.cluster
 @pytest.mark.skipif(SERVERS.neo4j_url is None, reason="needs Java and Neo4j: make test-cluster")
 @pytest.mark.timeout(300)
 async def test_a_copy_of_a_stopped_neo4j_has_it_all(tmp_path: Path) -> None:
-    said = DialogueTurn(
-        user="ann",
-        conversation_id="c1",
-        turn_id="t1",
-        speaker="Ann",
-        timestamp=datetime(2026, 3, 1, tzinfo=UTC),
-        content="I live in Oslo.",
-    )
     async with flow_on_neo4j(tmp_path / "before", tmp_path / "graph") as (_, client):
-        await client.facts.store(ANN, "I live in Oslo")
-        await client.facts.store(ANN, "I moved to Bergen, where I live now")
-        await client.facts.store(BOB, "I live in Rome")
-        await client.conversations.record(said)
-
-        async def recorded() -> bool:
-            return bool((await client.conversations.get(ANN, "c1")).invocations)
-
-        await wait_until(recorded)
+        await remember(client)
         facts = await client.facts.list(ANN, include_superseded=True)
         conversation = await client.conversations.get(ANN, "c1")
     shutil.copytree(tmp_path / "graph", tmp_path / "copy")
@@ -86,6 +62,6 @@ async def test_a_copy_of_a_stopped_neo4j_has_it_all(tmp_path: Path) -> None:
         code, output = await command.run("facts", "reindex", "--flow", str(command.flow))
         assert code == 0, output
         assert f"{facts.total + 1} facts indexed." in output
-        assert "I moved to Bergen, where I live now" in await found(client, ANN)
+        assert MOVED in await found(client, ANN)
         assert await found(client, BOB) == ["I live in Rome"]
         assert not (await client.facts.store(ANN, "I live in Oslo")).created

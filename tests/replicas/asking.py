@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -67,10 +67,17 @@ class Asked:
             )
         return new
 
-    async def in_hand(self, runs: Sequence[Run]) -> None:
-        """Wait until all of these runs have asked the model, which holds its answers back."""
-        names = {run.name for run in runs}
+    async def ask_with_work_in_hand(self, lanes: int) -> list[Run]:
+        """Send two questions in each of so many conversations; the first ones.
+
+        All of these have asked the model then, which holds its answers back until it may go on.
+        """
+        self.flow.script.hold()
+        first = await self.ask(lanes)
+        await self.ask(lanes)
+        names = {run.name for run in first}
         await self._wait_until(lambda: names <= self._begun())
+        return first
 
     async def finished(self, number: int) -> None:
         """Wait until so many runs have got their last reply, and memory has heard of them."""

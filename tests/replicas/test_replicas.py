@@ -58,10 +58,8 @@ async def test_runs_of_different_users_are_side_by_side_and_of_one_conversation_
     flow: ReplicatedFlow,
 ) -> None:
     async with asking(flow) as asked:
-        flow.script.hold()
-        first = await asked.ask(LANES)
-        await asked.ask(LANES)
-        await asked.in_hand(first)  # all twelve at one time, for none of them gets an answer
+        # All twelve at one time, for none of them gets an answer.
+        first = await asked.ask_with_work_in_hand(LANES)
         flow.script.go_on()
         await asked.finished(2 * LANES)
     agents = {process.pid for process in flow.replicas["agent"]}
@@ -74,10 +72,7 @@ async def test_replicas_join_and_leave_and_nothing_is_lost_doubled_or_out_of_ord
     flow: ReplicatedFlow,
 ) -> None:
     async with asking(flow) as asked:
-        flow.script.hold()
-        first = await asked.ask(LANES)
-        await asked.ask(LANES)
-        await asked.in_hand(first)
+        await asked.ask_with_work_in_hand(LANES)
         await flow.join()
         # With twelve keys it would happen, one time in a hundred, that none falls to the third.
         new = await asked.ask(2 * LANES, alone=True)
@@ -103,10 +98,7 @@ async def test_replicas_join_and_leave_and_nothing_is_lost_doubled_or_out_of_ord
 
 async def test_killed_replicas_leave_their_work_to_the_others(flow: ReplicatedFlow) -> None:
     async with asking(flow) as asked:
-        flow.script.hold()
-        first = await asked.ask(LANES)
-        await asked.ask(LANES)
-        await asked.in_hand(first)
+        await asked.ask_with_work_in_hand(LANES)
         await flow.kill(KEEPING)
         await asked.ask(LANES)
         flow.script.go_on()
