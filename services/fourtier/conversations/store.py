@@ -18,7 +18,7 @@ from fourtier.conversations.records import (
 )
 from fourtier.engines.graph.overtaking import again_when_overtaken
 from fourtier.engines.graph.protocol import GraphSchema, GraphStore, Node, Relation, Row, Statement
-from fourtier.engines.graph.queries import load_queries
+from fourtier.engines.graph.queries import load_queries, over
 from fourtier.engines.moments import as_moment, as_text
 from fourtier.schema.conversations import ConversationMemory, ConversationSummary
 from fourtier.schema.message import Scope
@@ -82,15 +82,15 @@ class ConversationStore:
         touched = _rows(after, before, new=False)
         await self._graph.write(
             None,
-            *self._statement("create", "conversations", _rows(after, before, new=True)),
-            *self._statement("touch", "conversations", touched, must_be_there=True),
-            *self._statement(
-                "add_invocations",
+            *over(self._queries["create"], "conversations", _rows(after, before, new=True)),
+            *over(self._queries["touch"], "conversations", touched, all_there=True),
+            *over(
+                self._queries["add_invocations"],
                 "invocations",
                 [record.to_row() for record in changed if record.id not in known],
             ),
-            *self._statement(
-                "replace_invocations",
+            *over(
+                self._queries["replace_invocations"],
                 "invocations",
                 [record.to_row() for record in changed if record.id in known],
             ),
@@ -162,21 +162,12 @@ class ConversationStore:
     async def mark_ended(self, ended: Sequence[ConversationState]) -> None:
         """Keep the ends; one whose conversation has grown meanwhile is not kept."""
         rows = [state.to_row() for state in ended]
-        await self._graph.write(None, *self._statement("mark_ended", "ended", rows))
+        await self._graph.write(None, *over(self._queries["mark_ended"], "ended", rows))
 
     async def _states(self, keys: set[ConversationKey]) -> dict[ConversationKey, ConversationState]:
         rows = await self._graph.read(None, self._queries["known"], ids=[key.id for key in keys])
         states = [ConversationState.from_row(row) for row in rows]
         return {state.key: state for state in states}
-
-    def _statement(
-        self, name: str, parameter: str, rows: Sequence[Row], *, must_be_there: bool = False
-    ) -> list[Statement]:
-        """One UNWIND over all rows, or nothing: an engine cannot tell the type of no rows."""
-        if not rows:
-            return []
-        must = len(rows) if must_be_there else None
-        return [Statement(self._queries[name], {parameter: rows}, rows=must)]
 
 
 def _touched(

@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fourtier.engines.graph.protocol import GraphSchema, GraphStore, Node, Row, Statement
-from fourtier.engines.graph.queries import load_queries
+from fourtier.engines.graph.queries import load_queries, over
 from fourtier.facts.records import FactRecord
 from fourtier.runtime.envelope import new_id
 from fourtier.schema.message import Scope
@@ -82,21 +82,17 @@ class FactGraph:
             {"id": scope.key, "version": versions[scope], "next": following}
             for scope in sorted(versions, key=lambda each: each.key)
         ]
-        for name, together in (
-            ("next_versions", [row for row in rows if row["version"]]),
-            ("begin_versions", [row for row in rows if not row["version"]]),
-        ):
-            if together:
-                yield Statement(self._queries[name], {"versions": together}, rows=len(together))
+        known = [row for row in rows if row["version"]]
+        new = [row for row in rows if not row["version"]]
+        yield from over(self._queries["next_versions"], "versions", known, all_there=True)
+        yield from over(self._queries["begin_versions"], "versions", new)
 
     def _writes(self, facts: Iterable[Owned], before: Container[str]) -> Iterator[Statement]:
         rows: list[Row] = [{"scope": each.scope.key, **each.fact.to_row()} for each in facts]
-        for name, together in (
-            ("create", [row for row in rows if row["id"] not in before]),
-            ("set", [row for row in rows if row["id"] in before]),
-        ):
-            if together:
-                yield Statement(self._queries[name], {"facts": together})
+        new = [row for row in rows if row["id"] not in before]
+        known = [row for row in rows if row["id"] in before]
+        yield from over(self._queries["create"], "facts", new)
+        yield from over(self._queries["set"], "facts", known)
 
     async def by_ids(self, wanted: Mapping[str, Scope]) -> dict[str, FactRecord]:
         """Facts by their ids, each in its scope."""

@@ -9,7 +9,6 @@ RETURN v.id AS id, v.version AS version
 // begin_versions: Give the facts of scopes their first version.
 UNWIND $versions AS row
 CREATE (v:FactVersion {id: row.id, version: row.next, claimed_for: row.next})
-RETURN v.id AS id
 
 // next_versions: Give those whose version is still the one that was read the next one. Who writes to
 // a node keeps others from it until the end of the transaction, so the version is compared behind that.

@@ -19,11 +19,25 @@ CREATE (r:Run {id: row.id, scope: row.scope, run_id: row.run_id, condensed: row.
     condensed_through: row.condensed_through, ended: row.ended, answer: row.answer,
     discarded: row.discarded, touched_at: row.touched_at})
 
+// begin: Write runs that are new with their first items, in one statement: a round trip to a server.
+UNWIND $runs AS row
+CREATE (r:Run {id: row.id, scope: row.scope, run_id: row.run_id, condensed: row.condensed,
+    condensed_through: row.condensed_through, ended: row.ended, answer: row.answer,
+    discarded: row.discarded, touched_at: row.touched_at})
+WITH r
+UNWIND $items AS item
+WITH r, item
+WHERE item.run = r.id
+CREATE (r)-[:TOOK]->(i:RunItem {id: item.id, scope: item.scope, item_id: item.item_id,
+    step: item.step, type: item.type, content: item.content, written_at: item.written_at,
+    metadata: item.metadata})
+
 // set: Write runs over what was there.
 UNWIND $runs AS row
 MATCH (r:Run {id: row.id})
 SET r.condensed = row.condensed, r.condensed_through = row.condensed_through, r.ended = row.ended,
     r.answer = row.answer, r.discarded = row.discarded, r.touched_at = row.touched_at
+RETURN r.id AS id
 
 // add_items: Write items that are new.
 UNWIND $items AS row

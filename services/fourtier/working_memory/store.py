@@ -5,11 +5,11 @@ made from the scope (see `RunKey`), which makes it the stricter of the two.
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from fourtier.engines.graph.protocol import GraphSchema, GraphStore, Node, Relation, Row, Statement
-from fourtier.engines.graph.queries import load_queries
+from fourtier.engines.graph.queries import load_queries, over
 from fourtier.engines.moments import as_text
 from fourtier.working_memory.compression import Condensed
 from fourtier.working_memory.records import KeptRun, RunKey, to_item
@@ -69,26 +69,30 @@ class TraceStore:
         return {run.key: run for run in runs.values()}
 
     async def save(self, runs: Iterable[KeptRun]) -> None:
-        """Write what has changed in runs, all in one transaction; nothing where nothing has."""
+        """Write what has changed in runs, all in one transaction; nothing where nothing has.
+
+        Raises:
+            OvertakenError: another replica has created or deleted one of them since it was read.
+        """
         changed = [run for run in runs if run.changed or run.state_changed]
         if not changed:
             return
         now = as_text(datetime.now(UTC))
         items = [(run, item) for run in changed for item in run.changed.values()]
+        new_runs = [run.to_row(now) for run in changed if not run.is_known]
+        known_runs = [run.to_row(now) for run in changed if run.is_known]
+        new_items = [run.item_row(item) for run, item in items if not run.knows(item)]
+        known_items = [run.item_row(item) for run, item in items if run.knows(item)]
+        if new_runs and new_items and not known_runs:
+            begun = {"runs": new_runs, "items": new_items}
+            await self._graph.write(None, Statement(self._queries["begin"], begun))
+            return
         await self._graph.write(
             None,
-            *self._statement("create", "runs", [r.to_row(now) for r in changed if not r.is_known]),
-            *self._statement("set", "runs", [r.to_row(now) for r in changed if r.is_known]),
-            *self._statement(
-                "add_items",
-                "items",
-                [run.item_row(item) for run, item in items if not run.knows(item)],
-            ),
-            *self._statement(
-                "replace_items",
-                "items",
-                [run.item_row(item) for run, item in items if run.knows(item)],
-            ),
+            *over(self._queries["create"], "runs", new_runs),
+            *over(self._queries["set"], "runs", known_runs, all_there=True),
+            *over(self._queries["add_items"], "items", new_items),
+            *over(self._queries["replace_items"], "items", known_items),
         )
 
     async def discard(self, run: KeptRun) -> int:
@@ -133,7 +137,3 @@ class TraceStore:
             )
             deleted += len(rows)
         return deleted
-
-    def _statement(self, name: str, parameter: str, rows: Sequence[Row]) -> list[Statement]:
-        """One UNWIND over all rows, or nothing: an engine cannot tell the type of no rows."""
-        return [Statement(self._queries[name], {parameter: rows})] if rows else []

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from fourtier.engines.graph.overtaking import again_when_overtaken
 from fourtier.schema.working_memory import AppendWorkingMemoryRequest, Trace
 from fourtier.working_memory.by_model import ModelCondenser, Work
 from fourtier.working_memory.compression import Condensed, by_rule, in_order, settled, shown
@@ -27,17 +28,28 @@ class Traces:
 
     async def append(self, requests: Sequence[AppendWorkingMemoryRequest]) -> list[Trace]:
         """Add items to runs; each trace as the next prompt is to show it, after all is on disk."""
-        work: dict[RunKey, Work] = {}
         async with self._store.writing:
-            runs = await self._store.load({RunKey.of(request) for request in requests})
-            traces = [
-                await self._append(runs[RunKey.of(request)], request, work) for request in requests
-            ]
-            await self._store.save(runs.values())
+            traces, work = await again_when_overtaken(lambda: self._append_all(requests))
         if self._model is not None:
             for key, steps in work.items():
                 self._model.start(key, steps)
         return traces
+
+    async def _append_all(
+        self, requests: Sequence[AppendWorkingMemoryRequest]
+    ) -> tuple[list[Trace], dict[RunKey, Work]]:
+        """The traces, and what a model is to condense of them.
+
+        Raises:
+            OvertakenError: another replica has created or deleted one of the runs meanwhile.
+        """
+        work: dict[RunKey, Work] = {}
+        runs = await self._store.load({RunKey.of(request) for request in requests})
+        traces = [
+            await self._append(runs[RunKey.of(request)], request, work) for request in requests
+        ]
+        await self._store.save(runs.values())
+        return traces, work
 
     async def _append(
         self, run: KeptRun, request: AppendWorkingMemoryRequest, work: dict[RunKey, Work]

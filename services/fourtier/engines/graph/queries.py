@@ -1,8 +1,11 @@
-"""Cypher kept in files: each statement behind a line `// name: what it does`."""
+"""Cypher kept in files: each statement behind a line `// name: what it does`; made ready to run."""
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
+
+from fourtier.engines.graph.protocol import Row, Statement
 
 _HEAD = re.compile(r"^// (?P<name>[a-z_]+): .+$", re.MULTILINE)
 
@@ -24,3 +27,15 @@ def load_queries(package: str, file: str = "queries.cypher") -> dict[str, str]:
             raise ValueError(f"{package}/{file} has two statements named {name}")
         queries[name] = text[head.end() : end].strip()
     return queries
+
+
+def over(
+    text: str, parameter: str, given: Sequence[Row], *, all_there: bool = False
+) -> list[Statement]:
+    """One UNWIND over what is given, or nothing: an engine cannot tell the type of no rows.
+
+    With `all_there` the statement gives a row for each, or nothing of the transaction is kept.
+    """
+    if not given:
+        return []
+    return [Statement(text, {parameter: given}, rows=len(given) if all_there else None)]
