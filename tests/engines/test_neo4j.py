@@ -32,6 +32,15 @@ class TestNeo4j(GraphStoreContract):
         async with self.opened(tmp_path) as other:
             assert await things(other) == ["a"]
 
+    async def test_a_path_names_a_database(self, store: GraphStore) -> None:
+        await create(store, row("a"))
+        async with open_neo4j(f"{SERVERS.neo4j_url}/neo4j", SCHEMA, user=None, password=None) as it:
+            assert await things(it) == ["a"]  # the default one, and the only one here
+        with pytest.raises(StartupError, match=r"/sales cannot be used.*sales") as raised:
+            async with open_neo4j(f"{SERVERS.neo4j_url}/sales", SCHEMA, user=None, password=None):
+                pass
+        assert "\n" not in str(raised.value)
+
     async def test_replicas_start_at_the_same_time(self, tmp_path: Path) -> None:
         async def start() -> None:
             async with self.opened(tmp_path) as store:

@@ -9,8 +9,10 @@ from fourtier.engines.opening import open_graph, open_vectors
 from fourtier.engines.places import EnginePlace
 from fourtier.engines.stores import Collection
 from fourtier.runtime.errors import StartupError
+from fourtier.runtime.service import CollectionLayout
 from tests.engines.graph_contract import SCHEMA, create, row, things
 from tests.engines.vectors_contract import ANN, DIMENSIONS, point
+from tests.support.qdrant import shared_qdrant
 
 COLLECTION = Collection("things", ("kind",))
 
@@ -31,6 +33,24 @@ async def test_the_embedded_engines_keep_their_files_in_the_data_directory(
                 await create(graph, row("a"))
                 await vectors.upsert(ANN, [point("a")])
     assert sorted(each.name for each in place.data.iterdir()) == ["graph.lbug", "vectors-things"]
+
+
+async def test_flows_with_prefixes_share_a_vector_server_and_no_vectors(
+    place: EnginePlace,
+) -> None:
+    async with shared_qdrant() as url:
+        flows = [
+            replace(place, vectors_url=url, collections=CollectionLayout(prefix=prefix))
+            for prefix in ("sales-", "support-")
+        ]
+        async with (
+            open_vectors(flows[0], COLLECTION) as sales,
+            open_vectors(flows[1], COLLECTION) as support,
+        ):
+            await sales.upsert(ANN, [point("a")])
+
+            assert [hit.id for hit in await sales.scroll(ANN, 9)] == ["a"]
+            assert await support.scroll(ANN, 9) == []
 
 
 @pytest.mark.parametrize("url", ["bolts://x", "http://x:7687", "graph.lbug", ""])

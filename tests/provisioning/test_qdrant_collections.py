@@ -91,6 +91,19 @@ async def test_collections_are_made_once_and_what_they_hold_stays(
     assert await store.count(ann) == 1
 
 
+async def test_collections_of_a_flow_that_shares_the_server_have_its_prefix(
+    client: AsyncQdrantClient,
+) -> None:
+    steps = await plan(client, collections=CollectionLayout(prefix="sales-"))
+    await do(steps)
+
+    assert steps[0].what == "collection sales-facts"
+    assert steps[1].what == "index sales-facts.scope"
+    made = (await client.get_collections()).collections
+    assert {each.name for each in made} == {"sales-facts", "sales-uses"}
+    assert {step.state for step in await plan(client)} == {State.MISSING}
+
+
 async def test_planning_makes_nothing(client: AsyncQdrantClient) -> None:
     await plan(client)
     assert not (await client.get_collections()).collections

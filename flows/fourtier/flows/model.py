@@ -68,6 +68,12 @@ class CollectionsSection(_Strict):
         default="none", description="scalar: a quarter of the memory, binary: a thirtieth"
     )
     vectors_on_disk: bool = Field(default=False, description="the vectors as they were embedded")
+    prefix: str = Field(
+        default="",
+        pattern=r"^[A-Za-z0-9_-]*$",
+        max_length=100,
+        description="of their names, so that several flows can share a server",
+    )
 
     @model_validator(mode="after")
     def _writes_fit(self) -> Self:

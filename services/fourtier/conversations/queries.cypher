@@ -80,7 +80,7 @@ MATCH (c:Conversation {id: row.id})
 WHERE c.recorded_at = row.recorded_at
 SET c.ended_state = row.recorded_at, c.ended_at = row.ended_at, c.ended_reason = row.ended_reason
 
-// hold: Keep others from a conversation until the end of the transaction.
+// hold: Write to a conversation, which keeps others from it until the end of the transaction.
 MATCH (c:Conversation {id: $id})
 WHERE c.scope = $scope
 SET c.ended_reason = ''

@@ -56,7 +56,7 @@ async def open_vectors(place: EnginePlace, collection: Collection) -> AsyncGener
                 from fourtier.engines.vectors.qdrant import open_qdrant
             opening = open_qdrant(
                 place.vectors_url,
-                collection.name,
+                place.name_of(collection),
                 dimensions,
                 collection.indexed,
                 key=place.vectors_key,
@@ -137,7 +137,8 @@ async def open_provisioners(
 def _is_graph_server(url: str) -> bool:
     if url != EMBEDDED and url.partition("://")[0] not in _GRAPH_SCHEMES:
         raise StartupError(
-            f"{url!r} is no graph: write embedded, bolt://HOST:PORT or neo4j://HOST:PORT"
+            f"{url!r} is no graph: write embedded, bolt://HOST:PORT or neo4j://HOST:PORT, "
+            f"with /DATABASE behind it for another than the server's default"
         )
     return url != EMBEDDED
 

@@ -32,6 +32,10 @@ class EnginePlace:
     dimensions: int = 384
     collections: CollectionLayout = CollectionLayout()
 
+    def name_of(self, collection: Collection) -> str:
+        """What a collection is called on a server."""
+        return f"{self.collections.prefix}{collection.name}"
+
     def layout_of(self, collection: Collection) -> CollectionLayout:
         """How a collection is kept: vectors that mean nothing stay as they are."""
         if collection.dimensions is None:

@@ -86,11 +86,12 @@ class Handling:
         self._count_taken(deliveries)
         batch: list[_Incoming] = []
         for delivery in deliveries:
+            around = Envelope.of(delivery.properties, delivery.id)
             if self._lanes.busy(delivery.key):
-                await self._lanes.put(delivery.key, partial(self._handle, delivery))
+                await self._lanes.put(delivery.key, partial(self._handle, delivery, around))
                 continue
             try:
-                incoming = self._read(delivery)
+                incoming = self._read(delivery, around)
             except MalformedError as error:
                 await self._lanes.put(delivery.key, partial(self._refuse, delivery, error))
             else:
@@ -106,13 +107,12 @@ class Handling:
     def _count_taken(self, deliveries: Sequence[Delivery]) -> None:
         telemetry.count_taken(self._service, self._route.topic.name, deliveries)
 
-    def _read(self, delivery: Delivery) -> _Incoming | None:
+    def _read(self, delivery: Delivery, around: Envelope) -> _Incoming | None:
         """Read a payload; None when nobody waits for an answer any more.
 
         Raises:
             MalformedError: it is not what the topic carries.
         """
-        around = Envelope.of(delivery.properties, delivery.id)
         if around.expired and not self._route.topic.persistent:
             telemetry.count_expired(self._service, self._route.topic.name)
             return None
@@ -146,16 +146,16 @@ class Handling:
 
     async def _handle_in_hand(self, delivery: Delivery, around: Envelope) -> None:
         try:
-            await self._handle(delivery)
+            await self._handle(delivery, around)
         finally:
             self._signs.end(around)
             self._admission.let_go()
 
-    async def _handle(self, delivery: Delivery) -> None:
+    async def _handle(self, delivery: Delivery, around: Envelope) -> None:
         if self._is_left():
             return
         try:
-            incoming = self._read(delivery)
+            incoming = self._read(delivery, around)
         except MalformedError as error:
             await self._refuse(delivery, error)
         else:

@@ -38,6 +38,7 @@ class CollectionLayout:
         write_replicas: how many of the copies have a write before it is confirmed.
         quantisation: what is kept in memory instead of the embedding model's own vectors.
         vectors_on_disk: whether those vectors stay on disk, read when a search needs them.
+        prefix: of the collections' names, where several flows share a server.
     """
 
     shards: int = 1
@@ -45,6 +46,7 @@ class CollectionLayout:
     write_replicas: int = 1
     quantisation: Quantisation = "none"
     vectors_on_disk: bool = False
+    prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True)

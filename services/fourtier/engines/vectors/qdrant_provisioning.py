@@ -53,17 +53,18 @@ class VectorsProvisioner:
         return steps
 
     async def _kept(self, collection: Collection) -> models.CollectionInfo | None:
-        if not await self._client.collection_exists(collection.name):
+        name = self._place.name_of(collection)
+        if not await self._client.collection_exists(name):
             return None
-        kept = await self._client.get_collection(collection.name)
-        check_dimensions(kept, collection.name, self._dimensions(collection))
+        kept = await self._client.get_collection(name)
+        check_dimensions(kept, name, self._dimensions(collection))
         return kept
 
     def _dimensions(self, collection: Collection) -> int:
         return collection.dimensions or self._place.dimensions
 
     def _vectors(self, collection: Collection, kept: models.CollectionInfo | None) -> Step:
-        name, dimensions = collection.name, self._dimensions(collection)
+        name, dimensions = self._place.name_of(collection), self._dimensions(collection)
         layout = self._place.layout_of(collection)
 
         async def create() -> None:
@@ -87,11 +88,13 @@ class VectorsProvisioner:
         return Step("vectors", what, state, note, change if changing else None)
 
     def _index(self, collection: Collection, field: str, *, is_there: bool) -> Step:
+        name = self._place.name_of(collection)
+
         async def create() -> None:
             with self._told_plainly():
-                await create_index(self._client, collection.name, field)
+                await create_index(self._client, name, field)
 
-        what, note = f"index {collection.name}.{field}", "tenant" if field == SCOPE else ""
+        what, note = f"index {name}.{field}", "tenant" if field == SCOPE else ""
         if is_there:
             return Step("vectors", what, State.THERE, note)
         return Step("vectors", what, State.MISSING, note, create)
