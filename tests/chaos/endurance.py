@@ -7,7 +7,7 @@ from pathlib import Path
 from fourtier.client import client_on
 from fourtier.runtime.bus.pulsar import PulsarSecurity, connect_pulsar
 from tests.chaos.faults import Endured, Fault, endure, warm_up
-from tests.chaos.findings import settled
+from tests.chaos.findings import out_of_step, settled
 from tests.chaos.floods import overload
 from tests.chaos.flow import NAMESPACE, TENANT, chaos_flow
 from tests.chaos.runs import Load
@@ -22,22 +22,26 @@ _RESTS_AFTER = 60.0
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of it."""
+    """What came of it.
+
+    Attributes:
+        leftovers: dead letters, and facts that the vectors do not know or should not.
+    """
 
     endured: Sequence[Endured]
     verdict: Verdict
-    dead_letters: Sequence[str]
+    leftovers: Sequence[str]
 
     @property
     def passed(self) -> bool:
         """Whether nothing was lost, nothing doubled and nothing given up."""
-        return not (list(problems(self.endured, self.verdict)) or self.dead_letters)
+        return not (list(problems(self.endured, self.verdict)) or self.leftovers)
 
     @property
     def report(self) -> str:
         """The table, and a line for everything that is wrong."""
         rows = table(self.endured, self.verdict)
-        return "\n".join([*rows, *problems(self.endured, self.verdict), *self.dead_letters])
+        return "\n".join([*rows, *problems(self.endured, self.verdict), *self.leftovers])
 
 
 async def endure_all(
@@ -74,6 +78,6 @@ async def endure_all(
             endured.append(await overload(flow, load, within=3 * _FOR_A_FAULT))
             tell(f"overload in {endured[-1].took:.1f} s")
         found = await settled(client, load.runs, within=_RESTS_AFTER)
-        return Trial(
-            endured, judge(flow.ledger, flow.script, load.runs, found), await dead_letters(bus)
-        )
+        verdict = judge(flow.ledger, flow.script, load.runs, found)
+        leftovers = [*await dead_letters(bus), *await out_of_step(client, within=_RESTS_AFTER)]
+        return Trial(endured, verdict, leftovers)

@@ -32,7 +32,6 @@ class Findings:
     Attributes:
         order: the runs of each conversation as its record has them.
         promoted: conversation to how many invocations its episodes were made of.
-        kept: how many facts each store has, by the service's own count.
     """
 
     facts: Counter[int] = field(default_factory=Counter)
@@ -41,7 +40,6 @@ class Findings:
     order: dict[Conversation, list[int]] = field(default_factory=dict)
     answers: dict[int, str] = field(default_factory=dict)
     promoted: dict[Conversation, list[int]] = field(default_factory=dict)
-    kept: dict[str, int] = field(default_factory=dict)
 
     @property
     def places(self) -> dict[str, Counter[int]]:
@@ -77,8 +75,6 @@ async def look(client: Client, runs: Iterable[Run]) -> Findings:
         found.answers |= dict(
             zip(numbers, (each.result for each in record.invocations), strict=True)
         )
-    status = await client.caller.call(FACTS_STATUS, StatusRequest())
-    found.kept = {each.store: each.number for each in status.kept}
     return found
 
 
@@ -120,3 +116,20 @@ async def settled(client: Client, runs: Sequence[Run], within: float) -> Finding
 
     await wait_until(is_settled, within=10 * within)
     return found
+
+
+async def out_of_step(client: Client, within: float) -> list[str]:
+    """What is wrong where graph and vectors do not get the same number of facts in time."""
+    kept: dict[str, int] = {}
+
+    async def in_step() -> bool:
+        nonlocal kept
+        status = await client.caller.call(FACTS_STATUS, StatusRequest())
+        kept = {each.store: each.number for each in status.kept}
+        return kept["graph"] == kept["vectors"]
+
+    try:
+        await wait_until(in_step, within=within)
+    except (AssertionError, FourtierError) as error:
+        return [f"facts in the stores: {kept or error}"]
+    return []

@@ -30,6 +30,5 @@ def problems(endured: Sequence[Endured], verdict: Verdict) -> Iterator[str]:
     """One line for everything that is wrong."""
     for each in endured:
         yield from (f"{each.fault.name}: {problem}" for problem in each.problems)
-    yield from verdict.problems
     for number, words in sorted((verdict.lost | verdict.doubled).items()):
         yield f"run-{number:05d}: {words}"

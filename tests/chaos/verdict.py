@@ -35,13 +35,11 @@ class Verdict:
         lost: run to what it has not left.
         doubled: run to what it has left twice.
         unknown: the runs that were told to know nothing of their payment.
-        problems: what is wrong besides the runs.
     """
 
     lost: dict[int, str]
     doubled: dict[int, str]
     unknown: frozenset[int]
-    problems: Sequence[str]
 
 
 def judge(ledger: Path, script: Script, runs: Sequence[Run], found: Findings) -> Verdict:
@@ -60,7 +58,6 @@ def judge(ledger: Path, script: Script, runs: Sequence[Run], found: Findings) ->
         lost={number: words for number, words in lost.items() if words},
         doubled={number: words for number, words in doubled.items() if words},
         unknown=frozenset(run.number for run in runs if run.name in told),
-        problems=[] if found.kept["graph"] == found.kept["vectors"] else [f"facts: {found.kept}"],
     )
 
 

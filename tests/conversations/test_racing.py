@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,10 +10,12 @@ import pytest
 from fourtier.conversations.records import ConversationKey, InvocationRecord
 from fourtier.conversations.store import SCHEMA, ConversationStore
 from fourtier.engines.graph.protocol import GraphStore
+from fourtier.engines.moments import as_moment
 from fourtier.runtime.envelope import new_id
+from fourtier.schema.agent import InvocationEnded
 from fourtier.schema.message import Scope
-from tests.conversations.support import run
-from tests.support.graphs import GRAPHS, graph_of
+from tests.conversations.support import START, run
+from tests.support.graphs import GRAPHS, Interrupted, graph_of
 
 ROUNDS = 30
 ALONE = """
@@ -54,3 +56,63 @@ async def test_a_deletion_leaves_no_invocation_without_a_conversation(graph: Gra
     assert all(deleted)
     await replicas[0].delete(key)
     assert await graph.read(key.scope, OF_SCOPE) == []
+
+
+#: Calls of an append to the graph: the invocations, their conversations, the write.
+CONVERSATIONS, WRITE = 2, 3
+
+
+@pytest.fixture
+async def replicas(
+    tmp_path: Path,
+) -> AsyncGenerator[tuple[Interrupted, ConversationStore, ConversationStore]]:
+    """A graph, a replica that can be interrupted on it, and another one. A run is recorded."""
+    async with graph_of("ladybug", tmp_path, SCHEMA) as graph:
+        interrupted = Interrupted(graph)
+        one, other = ConversationStore(interrupted), ConversationStore(graph)
+        await record(one, run("first"))
+        yield interrupted, one, other
+
+
+KEY = ConversationKey(Scope("ann", "default"), "c1")
+
+
+async def record(store: ConversationStore, event: InvocationEnded) -> None:
+    await store.append([InvocationRecord.from_run(event)], datetime.now(UTC))
+
+
+async def recorded(store: ConversationStore) -> list[tuple[str, str]]:
+    found = await store.get(KEY, None)
+    return [(each.id, each.result) for each in found.invocations]
+
+
+async def test_what_is_added_while_the_conversation_is_deleted_begins_it_anew(
+    replicas: tuple[Interrupted, ConversationStore, ConversationStore],
+) -> None:
+    graph, one, other = replicas
+    graph.before_call(WRITE, lambda: other.delete(KEY))
+    await record(one, run("second"))
+
+    assert await recorded(one) == [("second", "Yes.")]
+
+
+async def test_what_is_replaced_while_the_conversation_is_deleted_begins_it_anew(
+    replicas: tuple[Interrupted, ConversationStore, ConversationStore],
+) -> None:
+    graph, one, other = replicas
+    graph.before_call(CONVERSATIONS, lambda: other.delete(KEY))
+    await record(one, run("first", answer="No."))
+
+    assert await recorded(one) == [("first", "No.")]
+
+
+async def test_a_conversation_does_not_get_less_active(
+    replicas: tuple[Interrupted, ConversationStore, ConversationStore],
+) -> None:
+    graph, one, other = replicas
+    graph.before_call(WRITE, lambda: record(other, run("third", minute=10)))
+    await record(one, run("second", minute=8))
+
+    state = await one.state(KEY)
+    assert state is not None
+    assert as_moment(state.active_at) == START + timedelta(minutes=10)

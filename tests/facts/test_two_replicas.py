@@ -1,14 +1,16 @@
 """Two replicas on one graph, as when one joins and a user's facts are about to move to it."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from fourtier.engines.graph.protocol import Statement
 from fourtier.facts.store import FactStore
-from fourtier.schema.message import Vector
-from tests.facts.stores import ANN, Opened, opened, said
+from fourtier.schema.message import Scope, Vector
+from tests.facts.stores import ANN, Opened, Vectors, opened, said
 from tests.support.waiting import wait_until
 
 OLD, NEW, NEWEST, LAST = (f"My Hawaii budget is {number},000 dollars" for number in range(10, 14))
@@ -68,4 +70,56 @@ async def test_what_another_replica_states_meanwhile_is_no_second_fact(store: Op
     await stating
 
     assert await store.facts.get(ANN, fact) is not None
+    assert await store.facts.numbers() == (1, 1)
+
+
+@dataclass
+class Interrupted(Vectors):
+    """Vectors that are told to delete something after another replica has done a deed."""
+
+    deed: Callable[[], Awaitable[object]] | None = None
+
+    async def _interrupt(self) -> None:
+        deed, self.deed = self.deed, None
+        if deed is not None:
+            await deed()
+
+    async def delete(self, scope: Scope, ids: Sequence[str]) -> int:
+        await self._interrupt()
+        return await super().delete(scope, ids)
+
+    async def delete_scope(self, scope: Scope) -> int:
+        await self._interrupt()
+        return await super().delete_scope(scope)
+
+
+async def test_what_is_stated_again_while_it_is_forgotten_is_found(store: Opened) -> None:
+    fact = await store.say(OLD, 1)
+    deleting = Interrupted(store.vectors, deed=lambda: store.say(OLD, 2))
+    assert await FactStore(store.graph, deleting, store.embedder).forget(ANN, fact)
+
+    assert await store.facts.numbers() == (1, 1)
+    assert await store.found("budget") == [OLD]
+
+
+async def test_what_is_stated_while_all_is_forgotten_is_found(store: Opened) -> None:
+    await store.say(OLD, 1)
+    deleting = Interrupted(store.vectors, deed=lambda: store.say(NEW, 2))
+    assert await FactStore(store.graph, deleting, store.embedder).forget_scope(ANN) == 1
+
+    assert await store.facts.numbers() == (1, 1)
+    assert await store.found("budget") == [NEW]
+
+
+async def test_facts_of_an_older_release_are_noticed_to_be_gone(store: Opened) -> None:
+    new = await store.say(NEW, 2)
+    await store.graph.write(None, Statement("MATCH (v:FactVersion) DETACH DELETE v"))
+    other = Waiting(store)
+    stating = await other.begin_to_state(OLD, 1)
+
+    assert await store.facts.forget(ANN, new)
+    other.go_on()
+    await stating
+
+    assert await store.found("budget") == [OLD]
     assert await store.facts.numbers() == (1, 1)

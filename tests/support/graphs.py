@@ -1,5 +1,6 @@
 """Both graphs for tests that hold on each of them."""
 
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
@@ -7,7 +8,14 @@ import pytest
 
 from fourtier.engines.graph.ladybug import open_ladybug
 from fourtier.engines.graph.neo4j import open_neo4j
-from fourtier.engines.graph.protocol import GraphSchema, GraphStore
+from fourtier.engines.graph.protocol import (
+    GraphSchema,
+    GraphStore,
+    Parameter,
+    Statement,
+    Value,
+)
+from fourtier.schema.message import Scope
 from tests.cluster.servers import SERVERS
 
 #: For a parametrised fixture or test.
@@ -32,3 +40,33 @@ def graph_of(
     if engine == "neo4j":
         return open_neo4j(str(SERVERS.neo4j_url), schema, user=None, password=None)
     return open_ladybug(place / "graph.lbug", schema)
+
+
+class Interrupted:
+    """A graph of a replica that another one gets ahead of, at a moment that a test chooses."""
+
+    def __init__(self, real: GraphStore) -> None:
+        self._real = real
+        self._calls = 0
+        self._deeds: dict[int, Callable[[], Awaitable[object]]] = {}
+
+    def before_call(self, number: int, deed: Callable[[], Awaitable[object]]) -> None:
+        """Do something before the so many-th of the calls that come now."""
+        self._deeds[self._calls + number] = deed
+
+    async def _call(self) -> None:
+        self._calls += 1
+        if deed := self._deeds.pop(self._calls, None):
+            await deed()
+
+    async def read(
+        self, scope: Scope | None, text: str, **parameters: Parameter
+    ) -> list[dict[str, Value]]:
+        await self._call()
+        return await self._real.read(scope, text, **parameters)
+
+    async def write(
+        self, scope: Scope | None, *statements: Statement
+    ) -> list[list[dict[str, Value]]]:
+        await self._call()
+        return await self._real.write(scope, *statements)

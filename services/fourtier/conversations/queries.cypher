@@ -23,7 +23,9 @@ CREATE (c:Conversation {id: row.id, scope: row.scope, user: row.user, collection
 // touch: Note that something was added to conversations or changed in them.
 UNWIND $conversations AS row
 MATCH (c:Conversation {id: row.id})
-SET c.recorded_at = row.recorded_at, c.active_at = row.active_at
+SET c.recorded_at = row.recorded_at
+WITH c, row
+SET c.active_at = CASE WHEN row.active_at > c.active_at THEN row.active_at ELSE c.active_at END
 RETURN c.id AS id
 
 // add_invocations: Write invocations that are new.
@@ -38,6 +40,7 @@ UNWIND $invocations AS row
 MATCH (i:Invocation {id: row.id})
 SET i.query = row.query, i.summary = row.summary, i.result = row.result,
     i.speaker = row.speaker, i.said_at = row.said_at
+RETURN i.id AS id
 
 // record: Read the newest invocations of a conversation, newest first.
 MATCH (c:Conversation {id: $id})-[:INVOLVED]->(i:Invocation)

@@ -93,6 +93,7 @@ class ConversationStore:
                 self._queries["replace_invocations"],
                 "invocations",
                 [record.to_row() for record in changed if record.id in known],
+                all_there=True,
             ),
         )
 
@@ -192,4 +193,5 @@ def _rows(
     *,
     new: bool,
 ) -> list[Row]:
-    return [state.to_row() for key, state in after.items() if (key not in before) == new]
+    rows = [state.to_row() for key, state in after.items() if (key not in before) == new]
+    return sorted(rows, key=lambda row: str(row["id"]))  # no two wait for each other

@@ -20,8 +20,8 @@ SCHEMA = GraphSchema(
     ]
 )
 
-#: Of the facts of each of some scopes; empty where there are none. Every write gives them another,
-#: so that whoever has read before it and writes after it notices.
+#: Of the facts of each of some scopes; empty where there are none yet. Every write gives them
+#: another, so that whoever has read before it and writes after it notices.
 Versions = Mapping[Scope, str]
 
 
@@ -47,6 +47,17 @@ class FactGraph:
         found = {keys[str(row["id"])]: str(row["version"]) for row in rows}
         return {scope: found.get(scope, "") for scope in keys.values()}
 
+    async def begin_versions(self, scopes: Iterable[Scope]) -> None:
+        """Give a version to scopes that have facts and were seen to have none.
+
+        The facts are of an older release, or came when the version had been read. Without one of
+        their own, a writer could not tell that others are gone by now.
+
+        Raises:
+            OvertakenError: one of them has got a version by now.
+        """
+        await self._graph.write(None, *self._claims(dict.fromkeys(scopes, "")))
+
     async def write(
         self, facts: Iterable[Owned], *, before: Container[str], versions: Versions
     ) -> None:
@@ -71,7 +82,7 @@ class FactGraph:
             Statement(self._queries["forget"], {**of, "id": fact_id}),
             *self._writes(changed, {each.fact.id for each in changed}),
         ]
-        if await self.count(scope, superseded=True) == 1:
+        if len(await self._graph.read(scope, self._queries["some"])) == 1:
             statements.append(Statement(self._queries["end_version"], of))
         await self._graph.write(None, *statements)
 

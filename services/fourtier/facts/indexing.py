@@ -5,7 +5,11 @@ from collections.abc import Mapping
 
 from fourtier.facts.graph import FactGraph, Owned
 from fourtier.facts.index import FactIndex
+from fourtier.runtime.errors import AwayError
 from fourtier.schema.message import Scope
+
+#: Each time another writer has changed a fact meanwhile, so that more than two are rare.
+_ROUNDS = 10
 
 
 class Indexing:
@@ -21,16 +25,25 @@ class Indexing:
         self._index = index
 
     async def bring_in_step(self, facts: Mapping[str, Scope]) -> None:
-        """Write the points that facts lack, delete those of facts that are no more."""
-        while facts:
-            now = await self._graph.by_ids(facts)
-            stale = await self._index.stale(
-                [Owned(facts[identity], fact) for identity, fact in now.items()]
-            )
-            await self._index.write(await self._index.points(stale))
-            gone = {identity: of for identity, of in facts.items() if identity not in now}
-            deleted = await self._delete(gone)
-            facts = {each.fact.id: each.scope for each in stale} | (gone if deleted else {})
+        """Write the points that facts lack, delete those of facts that are no more.
+
+        Raises:
+            AwayError: the index does not show what is written to it.
+        """
+        for _ in range(_ROUNDS):
+            if not facts:
+                return
+            facts = await self._written(facts)
+        raise AwayError("the vectors do not show what was written to them")
+
+    async def _written(self, facts: Mapping[str, Scope]) -> Mapping[str, Scope]:
+        """Those of the facts whose points were not in step, and are so now."""
+        now = await self._graph.by_ids(facts)
+        stale = await self._index.stale([Owned(facts[each], fact) for each, fact in now.items()])
+        await self._index.write(await self._index.points(stale))
+        gone = {each: scope for each, scope in facts.items() if each not in now}
+        deleted = await self._delete(gone)
+        return {each.fact.id: each.scope for each in stale} | (gone if deleted else {})
 
     async def _delete(self, facts: Mapping[str, Scope]) -> int:
         by_scope: defaultdict[Scope, list[str]] = defaultdict(list)

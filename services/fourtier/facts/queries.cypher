@@ -6,7 +6,7 @@ UNWIND $scopes AS wanted
 MATCH (v:FactVersion {id: wanted})
 RETURN v.id AS id, v.version AS version
 
-// begin_versions: Give the facts of scopes their first version.
+// begin_versions: Give the facts of scopes their first version. Another writer cannot do so too.
 UNWIND $versions AS row
 CREATE (v:FactVersion {id: row.id, version: row.next, claimed_for: row.next})
 
@@ -97,6 +97,12 @@ ORDER BY id
 MATCH (f:Fact)
 WHERE f.scope = $scope AND (f.valid_until = '' OR $superseded)
 RETURN count(f) AS number
+
+// some: Read ids of a scope's facts, two at most.
+MATCH (f:Fact)
+WHERE f.scope = $scope
+RETURN f.id AS id
+LIMIT 2
 
 // number: Count the facts of all scopes.
 MATCH (f:Fact)

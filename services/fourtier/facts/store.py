@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from fourtier.engines.embedding import Embed
 from fourtier.engines.graph.overtaking import again_when_overtaken
-from fourtier.engines.graph.protocol import GraphStore
+from fourtier.engines.graph.protocol import GraphStore, OvertakenError
 from fourtier.engines.vectors.protocol import VectorStore
-from fourtier.facts.graph import FactGraph, Owned
+from fourtier.facts.graph import FactGraph, Owned, Versions
 from fourtier.facts.index import FactIndex
 from fourtier.facts.indexing import Indexing
 from fourtier.facts.ranking import successors_first
@@ -81,6 +81,9 @@ class FactStore:
         slots = _slots(facts, known)
         members = await self._graph.by_slots(slots)
         others = [Owned(slots[fact.slot], fact) for fact in members.values()]
+        await self._require_versions(
+            versions, {each.scope for each in others} | {facts[each].scope for each in known}
+        )
         settled = _settled({each.fact.id: each for each in others} | facts)
         stale = await self._index.stale(settled)
         points = await self._index.points(stale)
@@ -140,6 +143,7 @@ class FactStore:
         fact = await self.get(scope, fact_id)
         if fact is None:
             return False
+        await self._require_versions(versions, {scope})
         members = await self._graph.by_slots({fact.slot: scope} if fact.slot else {})
         left = {each.id: Owned(scope, each) for each in members.values() if each != fact}
         settled = _settled(left)
@@ -150,11 +154,21 @@ class FactStore:
             await self._indexing.bring_in_step(_scopes(settled))
         return True
 
+    async def _require_versions(self, versions: Versions, scopes: Iterable[Scope]) -> None:
+        """See that scopes that have facts have a version.
+
+        Raises:
+            OvertakenError: one has none, and got one now.
+        """
+        if without := {scope for scope in scopes if not versions[scope]}:
+            await self._graph.begin_versions(without)
+            raise OvertakenError("there were facts without a version")
+
     async def forget_scope(self, scope: Scope) -> int:
         """Delete all facts of a scope; returns how many there were."""
         async with self._writing:
             number = await self._graph.count(scope, superseded=True)
-            await self._graph.forget_scope(scope)
+            await again_when_overtaken(lambda: self._graph.forget_scope(scope))
             await self._index.delete_scope(scope)
             # What another replica has stored meanwhile stays, and so do its vectors.
             left = await self._graph.page(scope, _ALL, 0, superseded=True)

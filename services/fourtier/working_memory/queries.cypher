@@ -5,7 +5,7 @@
 UNWIND $ids AS wanted
 MATCH (r:Run {id: wanted})
 RETURN r.id AS id, r.condensed AS condensed, r.condensed_through AS condensed_through,
-    r.ended AS ended, r.answer AS answer, r.discarded AS discarded
+    r.ended AS ended, r.answer AS answer, r.discarded AS discarded, r.touched_at AS touched_at
 
 // items: Read the items of some runs. (Behind an UNWIND LadybugDB would read all items there are.)
 MATCH (r:Run)-[:TOOK]->(i:RunItem)
@@ -19,22 +19,24 @@ CREATE (r:Run {id: row.id, scope: row.scope, run_id: row.run_id, condensed: row.
     condensed_through: row.condensed_through, ended: row.ended, answer: row.answer,
     discarded: row.discarded, touched_at: row.touched_at})
 
-// begin: Write runs that are new with their first items, in one statement: a round trip to a server.
+// begin: Write a run that is new with its first items, in one statement: a round trip to a server.
 UNWIND $runs AS row
 CREATE (r:Run {id: row.id, scope: row.scope, run_id: row.run_id, condensed: row.condensed,
     condensed_through: row.condensed_through, ended: row.ended, answer: row.answer,
     discarded: row.discarded, touched_at: row.touched_at})
 WITH r
 UNWIND $items AS item
-WITH r, item
-WHERE item.run = r.id
 CREATE (r)-[:TOOK]->(i:RunItem {id: item.id, scope: item.scope, item_id: item.item_id,
     step: item.step, type: item.type, content: item.content, written_at: item.written_at,
     metadata: item.metadata})
 
-// set: Write runs over what was there.
+// set: Write runs over what was there, those that are still as they were read. Who writes to a node
+// keeps others from it until the end of the transaction, so they are compared behind a first write.
 UNWIND $runs AS row
 MATCH (r:Run {id: row.id})
+SET r.run_id = row.run_id
+WITH r, row
+WHERE r.touched_at = row.read_at
 SET r.condensed = row.condensed, r.condensed_through = row.condensed_through, r.ended = row.ended,
     r.answer = row.answer, r.discarded = row.discarded, r.touched_at = row.touched_at
 RETURN r.id AS id
@@ -54,14 +56,22 @@ SET i.step = row.step, i.type = row.type, i.content = row.content, i.written_at 
 
 // improve: Put a better text in the place of a condensed one, if it still stands for those steps.
 MATCH (r:Run {id: $id})
-WHERE r.scope = $scope AND r.condensed_through = $condensed_through AND NOT r.discarded
-SET r.condensed = $condensed
+WHERE r.scope = $scope
+SET r.run_id = $run_id
+WITH r
+WHERE r.condensed_through = $condensed_through AND NOT r.discarded
+SET r.condensed = $condensed, r.touched_at = $touched_at
 
 // expired: Read runs whose answer or whose trace nobody will ask for any more.
 MATCH (r:Run)
 WHERE (r.discarded AND r.touched_at < $answers_before) OR r.touched_at < $traces_before
-RETURN r.id AS id, r.touched_at AS touched_at
+RETURN r.id AS id, r.run_id AS run_id, r.touched_at AS touched_at
 LIMIT $limit
+
+// hold: Write to runs, which keeps others from them until the end of the transaction.
+UNWIND $runs AS row
+MATCH (r:Run {id: row.id})
+SET r.run_id = row.run_id
 
 // delete_items: Delete the items of runs that were not touched meanwhile.
 UNWIND $runs AS row

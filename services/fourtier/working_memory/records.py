@@ -44,6 +44,7 @@ class KeptRun:
         answer: of a run that has ended; stays when the items are discarded.
         discarded: the run is over and told; it takes no more items.
         known: the ids of the items that are on disk; None for a run that is not.
+        read_at: when the run had been written last; another moment tells of another writer.
         changed: the items to be written, by their id.
         state_changed: whether the run itself is to be written.
     """
@@ -54,6 +55,7 @@ class KeptRun:
     answer: str | None = None
     discarded: bool = False
     known: frozenset[str] | None = None
+    read_at: str = ""
     changed: dict[str, WorkingMemoryItem] = field(default_factory=dict)
     state_changed: bool = False
 
@@ -106,6 +108,7 @@ class KeptRun:
             "answer": self.answer or "",
             "discarded": self.discarded,
             "touched_at": touched_at,
+            "read_at": self.read_at,
         }
 
     def item_row(self, item: WorkingMemoryItem) -> dict[str, Value]:

@@ -53,15 +53,16 @@ class TraceStore:
     async def load(self, keys: Iterable[RunKey]) -> dict[RunKey, KeptRun]:
         """Read runs with their items; one that is not known is empty."""
         runs = {key.id: KeptRun(key) for key in keys}
-        states, items = await asyncio.gather(
-            self._graph.read(None, self._queries["runs"], ids=list(runs)),
-            self._graph.read(None, self._queries["items"], ids=list(runs)),
-        )
+        # First the runs: who finds them as they were when writing knows that of the items, too.
+        states = await self._graph.read(None, self._queries["runs"], ids=list(runs))
+        known = [str(row["id"]) for row in states]
+        items = await self._graph.read(None, self._queries["items"], ids=known) if known else []
         for row in items:
             item = to_item(row)
             runs[str(row["run"])].items[item.id] = item
         for row in states:
             run = runs[str(row["id"])]
+            run.read_at = str(row["touched_at"])
             run.condensed = Condensed(str(row["condensed"]), int(row["condensed_through"]))
             run.answer = str(row["answer"]) if row["ended"] else None
             run.discarded = bool(row["discarded"])
@@ -72,9 +73,11 @@ class TraceStore:
         """Write what has changed in runs, all in one transaction; nothing where nothing has.
 
         Raises:
-            OvertakenError: another replica has created or deleted one of them since it was read.
+            OvertakenError: another replica has written to one of them since it was read.
         """
-        changed = [run for run in runs if run.changed or run.state_changed]
+        changed = sorted(
+            (run for run in runs if run.changed or run.state_changed), key=lambda run: run.key.id
+        )
         if not changed:
             return
         now = as_text(datetime.now(UTC))
@@ -83,7 +86,7 @@ class TraceStore:
         known_runs = [run.to_row(now) for run in changed if run.is_known]
         new_items = [run.item_row(item) for run, item in items if not run.knows(item)]
         known_items = [run.item_row(item) for run, item in items if run.knows(item)]
-        if new_runs and new_items and not known_runs:
+        if len(new_runs) == 1 and new_items and not known_runs:
             begun = {"runs": new_runs, "items": new_items}
             await self._graph.write(None, Statement(self._queries["begin"], begun))
             return
@@ -96,14 +99,18 @@ class TraceStore:
         )
 
     async def discard(self, run: KeptRun) -> int:
-        """Delete a run's items, and the run too unless it has an answer; how many items."""
+        """Delete a run's items, and the run too unless it has an answer; how many items.
+
+        Raises:
+            OvertakenError: as `save`.
+        """
         if not run.is_known or run.discarded:
             return 0
         dropped = len(run.items)
         run.discard()
         now = as_text(datetime.now(UTC))
         row = run.to_row(now)
-        touched = Statement(self._queries["set"], {"runs": [row]})
+        touched = Statement(self._queries["set"], {"runs": [row]}, rows=1)
         items = Statement(self._queries["delete_items"], {"runs": [row]})
         itself = Statement(self._queries["delete"], {"runs": [row]})
         await self._graph.write(None, touched, items, *([itself] if run.answer is None else []))
@@ -113,8 +120,10 @@ class TraceStore:
         """Put a better text in the place of one that stands for the same steps."""
         improved: Row = {
             "id": key.id,
+            "run_id": key.run_id,
             "condensed": condensed.text,
             "condensed_through": condensed.through,
+            "touched_at": as_text(datetime.now(UTC)),
         }
         async with self.writing:
             await self._graph.write(key.scope, Statement(self._queries["improve"], improved))
@@ -132,6 +141,7 @@ class TraceStore:
             runs = {"runs": rows}
             await self._graph.write(
                 None,
+                Statement(self._queries["hold"], runs),
                 Statement(self._queries["delete_items"], runs),
                 Statement(self._queries["delete"], runs),
             )

@@ -41,7 +41,7 @@ class Traces:
         """The traces, and what a model is to condense of them.
 
         Raises:
-            OvertakenError: another replica has created or deleted one of the runs meanwhile.
+            OvertakenError: another replica has written to one of the runs meanwhile.
         """
         work: dict[RunKey, Work] = {}
         runs = await self._store.load({RunKey.of(request) for request in requests})
@@ -73,9 +73,12 @@ class Traces:
 
     async def discard(self, key: RunKey) -> int:
         """Drop a run's items and keep its answer; how many items there were."""
+
+        async def discard() -> int:
+            return await self._store.discard((await self._store.load([key]))[key])
+
         async with self._store.writing:
-            run = (await self._store.load([key]))[key]
-            return await self._store.discard(run)
+            return await again_when_overtaken(discard)
 
     async def expire(self, answers_after: timedelta, traces_after: timedelta) -> None:
         """Delete answers of discarded runs, and traces of runs that nobody goes on with."""

@@ -25,6 +25,7 @@ from neo4j.exceptions import (
 
 from fourtier.engines.graph.binding import bound, bound_all
 from fourtier.engines.graph.neo4j_schema import Index, indexes
+from fourtier.engines.graph.overtaking import again_when_overtaken
 from fourtier.engines.graph.protocol import (
     GraphSchema,
     OvertakenError,
@@ -46,6 +47,9 @@ _OVERTAKEN = {
     "Neo.ClientError.Schema.ConstraintValidationFailed",
     "Neo.ClientError.Statement.EntityNotFound",
 }
+
+#: What it answers to one of two who wait for each other; nothing of that one is kept.
+_DEADLOCK = "Neo.TransientError.Transaction.DeadlockDetected"
 
 _COMPONENTS = """
 CALL dbms.components() YIELD name, versions, edition
@@ -79,9 +83,11 @@ class Neo4jGraphStore:
         """
         ready = Statement(text, bound(scope, text, parameters))
         try:
-            return await self._alone(ready, READ_ACCESS)
+            rows = await self._alone(ready, READ_ACCESS)
         except AwayError:  # a connection of the pool may be from before a restart of the server
-            return await self._alone(ready, READ_ACCESS)
+            rows = await self._alone(ready, READ_ACCESS)
+        # A node that another writer deletes in this moment has no properties any more.
+        return [row for row in rows if row.get("id", "") is not None]
 
     async def write(
         self, scope: Scope | None, *statements: Statement
@@ -141,7 +147,13 @@ async def _run_all(
 ) -> list[list[dict[str, Value]]]:
     results: list[list[dict[str, Value]]] = []
     for each in statements:
-        rows = await _run(transaction, each)
+        try:
+            rows = await _run(transaction, each)
+        except Neo4jError as error:
+            # The driver would pause for a second before it tries again.
+            if error.code != _DEADLOCK:
+                raise
+            raise OvertakenError(one_line(error)) from error
         require_rows(each, rows)
         results.append(rows)
     return results
@@ -244,7 +256,7 @@ async def neo4j_version(
 async def create_index(store: Neo4jGraphStore, index: Index) -> None:
     """Create a key or an index; one that is there stays, also if it came this very moment."""
     try:
-        await store.write(None, Statement(index.statement))
+        await again_when_overtaken(lambda: store.write(None, Statement(index.statement)))
     except Neo4jError as error:
         if error.code != _IS_THERE:
             raise
