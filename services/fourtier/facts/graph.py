@@ -99,9 +99,11 @@ class FactGraph:
         yield from over(self._queries["begin_versions"], "versions", new)
 
     def _writes(self, facts: Iterable[Owned], before: Container[str]) -> Iterator[Statement]:
-        rows: list[Row] = [{"scope": each.scope.key, **each.fact.to_row()} for each in facts]
-        new = [row for row in rows if row["id"] not in before]
-        known = [row for row in rows if row["id"] in before]
+        rows: dict[str, Row] = {
+            each.fact.id: {"scope": each.scope.key, **each.fact.to_row()} for each in facts
+        }
+        new = [row for key, row in rows.items() if key not in before]
+        known = [row for key, row in rows.items() if key in before]
         yield from over(self._queries["create"], "facts", new)
         yield from over(self._queries["set"], "facts", known)
 

@@ -86,8 +86,8 @@ class Neo4jGraphStore:
             rows = await self._alone(ready, READ_ACCESS)
         except AwayError:  # a connection of the pool may be from before a restart of the server
             rows = await self._alone(ready, READ_ACCESS)
-        # A node that another writer deletes in this moment has no properties any more.
-        return [row for row in rows if row.get("id", "") is not None]
+        # A node that another writer deletes in this moment has no properties: all of them are None.
+        return [row for row in rows if isinstance(row.get("id", ""), str)]
 
     async def write(
         self, scope: Scope | None, *statements: Statement
