@@ -51,6 +51,8 @@ _OVERTAKEN = {
 #: What it answers to one of two who wait for each other; nothing of that one is kept.
 _DEADLOCK = "Neo.TransientError.Transaction.DeadlockDetected"
 
+_NULL = {type(None)}
+
 _COMPONENTS = """
 CALL dbms.components() YIELD name, versions, edition
 WHERE name = 'Neo4j Kernel'
@@ -86,8 +88,8 @@ class Neo4jGraphStore:
             rows = await self._alone(ready, READ_ACCESS)
         except AwayError:  # a connection of the pool may be from before a restart of the server
             rows = await self._alone(ready, READ_ACCESS)
-        # A node that another writer deletes in this moment has no properties: all of them are None.
-        return [row for row in rows if isinstance(row.get("id", ""), str)]
+        # Of a node that another writer deletes in this moment, what was not read before is null.
+        return [row for row in rows if _NULL.isdisjoint(map(type, row.values()))]
 
     async def write(
         self, scope: Scope | None, *statements: Statement

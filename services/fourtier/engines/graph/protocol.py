@@ -7,7 +7,9 @@ from typing import Protocol
 from fourtier.schema.message import Scope
 
 #: What a property can hold. Times are ISO 8601 texts in UTC, which sort as the moments do; nothing
-#: is ever null: an engine that is typed by column cannot guess a null's type.
+#: is ever null: an engine that is typed by column cannot guess a null's type, and a null from
+#: Neo4j is of a node that is being deleted, whose row is left out. So a statement says with
+#: `coalesce` what a property is of nodes that are older than the property.
 Value = str | int | float | bool
 Row = Mapping[str, Value]
 #: A list of rows has at least one row, and each row has the same keys, for the same reason.
