@@ -56,6 +56,10 @@ class FactIndex:
             points[each.scope].append(_point(each.fact, vectors[_said_by(each.fact)]))
         return points
 
+    async def put(self, facts: Sequence[Owned]) -> None:
+        """Embed facts and write their points."""
+        await self.write(await self.points(facts))
+
     async def write(self, points: dict[Scope, list[Point]]) -> None:
         """Write points, each over what was there under its id."""
         for scope, some in points.items():

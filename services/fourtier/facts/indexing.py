@@ -40,7 +40,7 @@ class Indexing:
         """Those of the facts whose points were not in step, and are so now."""
         now = await self._graph.by_ids(facts)
         stale = await self._index.stale([Owned(facts[each], fact) for each, fact in now.items()])
-        await self._index.write(await self._index.points(stale))
+        await self._index.put(stale)
         gone = {each: scope for each, scope in facts.items() if each not in now}
         deleted = await self._delete(gone)
         return {each.fact.id: each.scope for each in stale} | (gone if deleted else {})

@@ -64,7 +64,7 @@ class Rebuilding:
     async def _facts(self, after: str) -> Part:
         async with self._writing:
             batch = await self._graph.everything(after, _FACTS)
-            await self._index.write(await self._index.points(batch))
+            await self._index.put(batch)
             await self._indexing.bring_in_step({each.fact.id: each.scope for each in batch})
         if not batch:
             return Part(f"{_SCOPES_STAGE} ")
@@ -84,7 +84,6 @@ class Rebuilding:
             async with self._writing:
                 known = await self._graph.by_ids(dict.fromkeys(ids, scope))
                 strays = [each for each in ids if each not in known]
-                await self._index.delete(scope, strays)
                 await self._indexing.bring_in_step(dict.fromkeys(strays, scope))
             removed += len(strays)
             after = ids[-1]

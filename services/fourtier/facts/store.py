@@ -147,7 +147,7 @@ class FactStore:
         members = await self._graph.by_slots({fact.slot: scope} if fact.slot else {})
         left = {each.id: Owned(scope, each) for each in members.values() if each != fact}
         settled = _settled(left)
-        await self._index.write(await self._index.points(await self._index.stale(settled)))
+        await self._index.put(await self._index.stale(settled))
         try:
             await self._graph.forget(scope, fact_id, _changed(settled, members), versions)
         finally:
