@@ -32,7 +32,7 @@ test-cluster: install ## Run the tests of bus, graph and flows on Pulsar and Neo
 	@$(RUN) python -m tests.cluster $(RUN) pytest -m cluster
 
 chaos: install ## Break a flow on purpose, a thousand runs long; ON=cluster takes Pulsar and Neo4j
-	@$(RUN) python -m tests.chaos $(if $(filter cluster,$(ON)),--cluster)
+	@$(RUN) python -m tests.chaos $(if $(ON),--on=$(ON))
 
 lint: install ## ruff, mypy, pyright and the import rules
 	$(RUN) ruff format --check .

@@ -36,7 +36,8 @@ async def _main(arguments: argparse.Namespace) -> bool:
     # SIGTERM ends us as Ctrl-C does, so that everything that was started is ended too.
     if (task := asyncio.current_task()) is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    faults = _faults(cluster=arguments.cluster, times=arguments.times)
+    cluster = arguments.on == "cluster"
+    faults = _faults(cluster=cluster, times=arguments.times)
     if arguments.only:
         faults = [fault for fault in faults if any(word in fault.name for word in arguments.only)]
     faults.insert(0, NOTHING)
@@ -45,7 +46,7 @@ async def _main(arguments: argparse.Namespace) -> bool:
             arguments.keep or Path(temporary),
             faults,
             arguments.runs,
-            cluster=arguments.cluster,
+            cluster=cluster,
             overloaded=not arguments.only or "load" in arguments.only,
             tell=_tell,
         )
@@ -58,7 +59,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
     parser.add_argument("--runs", type=int, default=1_000, help="of all faults together")
     parser.add_argument("--times", type=int, default=3, help="how often each fault strikes")
-    parser.add_argument("--cluster", action="store_true", help="on Pulsar and Neo4j")
+    parser.add_argument(
+        "--on",
+        choices=["embedded", "cluster"],
+        default="embedded",
+        help="the engines; cluster: Pulsar and Neo4j",
+    )
     parser.add_argument("--only", nargs="*", help="faults whose names have one of these words")
     parser.add_argument("--keep", type=Path, help="a new directory in which data and logs stay")
     try:

@@ -1,6 +1,5 @@
 """What the numbers mean: which of them is a problem, and what is to be done."""
 
-import time
 from typing import Any
 
 import pytest
@@ -9,7 +8,8 @@ from fourtier.cli.doctor.findings import Finding, duration
 from fourtier.cli.doctor.waiting import Judging, findings_of
 from fourtier.runtime.backlogs import Queue
 
-JUDGING = Judging("shop", old_after=300)
+NOW = 1_700_000_000.0
+JUDGING = Judging("shop", old_after=300, at=NOW)
 HERE = ("1.0.0",)
 
 
@@ -18,7 +18,7 @@ def queue(topic: str = "facts.store", group: str = "facts", **values: Any) -> Qu
 
 
 def waiting(seconds: float, **values: Any) -> Queue:
-    return queue(messages=12, oldest_at=time.time() - seconds, **values)
+    return queue(messages=12, oldest_at=NOW - seconds, **values)
 
 
 def only(*queues: Queue) -> Finding:
@@ -45,6 +45,8 @@ def test_what_waits_for_a_moment_is_told_and_no_problem() -> None:
         (waiting(5, versions=()), "nobody takes them", "`fourtier serve shop facts`"),
         (waiting(7_200), "the oldest for 2 h: that is long", "see in the log of facts"),
         (waiting(5, quota_used=0.9), "90% of what the topic may hold", "backlog-megabytes"),
+        (waiting(7_200, quota_used=0.9), "that is long, and 90% of", "backlog-megabytes"),
+        (waiting(5, versions=(), quota_used=0.9), "nobody takes them, and 90% of", "serve shop"),
         (queue(versions=()), "nobody would take it: facts", "`fourtier serve shop SERVICE`"),
         (queue(exists=False), "what is published is not kept", "`fourtier init shop`"),
     ],

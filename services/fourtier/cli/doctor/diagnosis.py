@@ -1,6 +1,7 @@
 """What `fourtier doctor` looks at: a flow from the outside, as its clients and operators see it."""
 
 import asyncio
+import time
 from collections.abc import Collection
 from importlib.metadata import version
 
@@ -33,7 +34,7 @@ async def diagnose(name: str, old_after: float) -> list[Finding]:
         _stores(place_of(engines_of(flow, settings), settings, settings.data or DEFAULT_DATA)),
         looked_at(
             "queues",
-            _queues(flow, settings, Judging(name, old_after), queues),
+            _queues(flow, settings, Judging(name, old_after, at=time.time()), queues),
             "see whether Pulsar runs; look from where its admin API can be reached, as for "
             f"`fourtier init {name}`",
         ),

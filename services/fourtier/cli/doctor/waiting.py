@@ -1,6 +1,5 @@
 """What waits on the bus, and what that means."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,10 +17,16 @@ class Judging:
 
     Attributes:
         old_after: seconds after which a message that is not acknowledged is stuck.
+        at: when the look began, in seconds since the epoch: ages are counted up to it.
     """
 
     flow: str
     old_after: float
+    at: float
+
+    def age(self, queue: Queue) -> float:
+        """How long the oldest message of a queue has waited, in seconds."""
+        return self.at - queue.oldest_at
 
 
 def findings_of(queues: Sequence[Queue], judging: Judging) -> list[Finding]:
@@ -65,38 +70,32 @@ def _unattended(unattended: Sequence[Queue], judging: Judging) -> Finding:
 
 
 def _waiting(queue: Queue, judging: Judging) -> Finding:
-    problem, remedy = _problem(queue, judging)
+    problems = _problems(queue, judging)
     waits = "1 message waits" if queue.messages == 1 else f"{queue.messages:,} messages wait"
-    found = f"{waits}, the oldest for {duration(_age(queue))}"
+    waits = f"{waits}, the oldest for {duration(judging.age(queue))}"
+    wrong = ", and ".join(what for what, _ in problems)
     return Finding(
         what=f"{queue.topic} for {queue.group}",
-        well=not problem,
-        found=f"{found}: {problem}" if problem else found,
-        remedy=remedy,
+        well=not problems,
+        found=f"{waits}: {wrong}" if wrong else waits,
+        remedy="; ".join(remedy for _, remedy in problems),
     )
 
 
-def _problem(queue: Queue, judging: Judging) -> tuple[str, str]:
-    """What is wrong and what to do, both empty where nothing is."""
+def _problems(queue: Queue, judging: Judging) -> list[tuple[str, str]]:
+    """What is wrong, each with what to do. A queue that fills up is mostly an old one too."""
     service = queue.group
+    problems = []
     if not queue.versions:
-        return "nobody takes them", _start(service, judging)
-    if _age(queue) > judging.old_after:
-        return (
-            "that is long",
-            f"see in the log of {service} what fails; if nothing does, run more replicas of it",
-        )
+        problems.append(("nobody takes them", _start(service, judging)))
+    elif judging.age(queue) > judging.old_after:
+        remedy = f"see in the log of {service} what fails; if nothing does, run more replicas of it"
+        problems.append(("that is long", remedy))
     if queue.quota_used > _NEARLY_FULL:
-        remedy = f"run more replicas of {service}, or raise bus.topics.backlog-megabytes"
-        return (
-            f"{queue.quota_used:.0%} of what the topic may hold, then publishing is refused",
-            f"{remedy} and run `fourtier init {judging.flow}`",
-        )
-    return "", ""
-
-
-def _age(queue: Queue) -> float:
-    return time.time() - queue.oldest_at
+        used = f"{queue.quota_used:.0%} of what the topic may hold, then publishing is refused"
+        more = f"raise bus.topics.backlog-megabytes and run `fourtier init {judging.flow}`"
+        problems.append((used, f"if they cannot be handled in time, {more}"))
+    return problems
 
 
 def _start(service: str, judging: Judging) -> str:
