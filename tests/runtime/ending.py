@@ -45,4 +45,6 @@ async def main() -> None:
             sys.exit(3)
 
 
+# A shell starts what it runs in the background with Ctrl-C ignored, and so the tests and this.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 asyncio.run(main())
