@@ -9,6 +9,8 @@ from pathlib import Path
 _HERE = Path(__file__).parent
 _CACHE = Path(".tools/cluster")
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
+#: One file of some hundreds that does not come is no reason to give up; Maven keeps the others.
+_ATTEMPTS = 3
 
 
 class MissingToolError(Exception):
@@ -39,16 +41,15 @@ def _fetch(name: str, pom: Path, kept: Path) -> None:
     unfinished = kept.with_suffix(".unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     command = [maven, "-B", "-q", "-f", str(pom), _COPY, "-DincludeScope=runtime"]
-    done = subprocess.run(  # noqa: S603 - our own command
-        [*command, f"-DoutputDirectory={unfinished.resolve()}"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise MissingToolError(f"Maven could not fetch {name}:\n{done.stdout}")
-    unfinished.rename(kept)
+    command.append(f"-DoutputDirectory={unfinished.resolve()}")
+    for _ in range(_ATTEMPTS):
+        done = subprocess.run(  # noqa: S603 - our own command
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        )
+        if done.returncode == 0:
+            unfinished.rename(kept)
+            return
+    raise MissingToolError(f"Maven could not fetch {name}:\n{done.stdout}")
 
 
 def java() -> str:
