@@ -17,6 +17,7 @@ from tests.chaos.script import Script
 from tests.chaos.tools import LEDGER, offer_tools
 from tests.cluster.flows import TENANT, flow_place
 from tests.cluster.servers import SERVERS
+from tests.support.flow import PATIENT
 from tests.support.model import scripted_model
 from tests.support.qdrant import shared_qdrant
 from tests.support.services import (
@@ -29,6 +30,7 @@ from tests.support.services import (
 from tests.support.waiting import wait_until
 
 REPLICAS = 2
+_SERVICES = {**SERVICES, "agent": PATIENT}
 #: The services that keep what must not be lost in one process alone.
 KEEPING = ("agent", "working-memory", "facts", "episodes", "conversations", "extraction")
 
@@ -131,7 +133,7 @@ async def replicated_flow(place: Path) -> AsyncGenerator[ReplicatedFlow]:
         }
         if SERVERS.qdrant_key is not None:
             environment["FOURTIER_VECTORS_KEY"] = SERVERS.qdrant_key
-        file = write_flow(place / "flow.yaml", SERVICES, tenant=TENANT, namespace=on.namespace)
+        file = write_flow(place / "flow.yaml", _SERVICES, tenant=TENANT, namespace=on.namespace)
         processes = ServiceProcesses(file, place, environment)
         flow = ReplicatedFlow(on.bus, on.namespace, script, ledger, processes)
         stack.push_async_callback(flow.stop)

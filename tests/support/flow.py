@@ -17,6 +17,8 @@ from tests.cluster.flows import flow_place
 
 #: Whoever runs the tests may have a real model in their environment.
 _NO_MODEL: Mapping[str, Any] = {"model_url": None, "model_key": None, "model_name": None}
+#: A busy machine is no reason to go on without a tier; a test that is about one says when it is.
+PATIENT: Mapping[str, Any] = {"tier-seconds": 60}
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,8 @@ async def running_flow(
     `make test-cluster` runs them on Pulsar and Neo4j instead, whatever the test says.
     """
     place = await flow_place(data, bus, namespace, settings or {})
-    flow = Flow(name="test", namespace=place.namespace, services=services)
+    patient = {"agent": {**PATIENT, **services["agent"]}} if "agent" in services else {}
+    flow = Flow(name="test", namespace=place.namespace, services={**services, **patient})
     environment = Settings(
         **dict(_NO_MODEL)
         | {"data": data, "bus_url": place.bus, "bus_port": 0}
