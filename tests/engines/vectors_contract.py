@@ -257,8 +257,7 @@ class VectorStoreContract:
     # Each store inherits this test, which hypothesis would take for a mistake.
     @settings(
         max_examples=30,
-        deadline=None,
-        suppress_health_check=[HealthCheck.differing_executors],
+        suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow],
     )
     @given(st.data())
     async def test_no_operation_reaches_another_scope(self, data: st.DataObject) -> None:

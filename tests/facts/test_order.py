@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fourtier.facts.graph import Owned
@@ -106,7 +106,7 @@ async def state(store: Opened) -> list[Any]:
 
 
 @given(deliveries())
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30)
 def test_order_batches_and_repetition_change_nothing(
     runner: Runner, delivered: tuple[list[Owned], list[list[Owned]]]
 ) -> None:
@@ -117,7 +117,7 @@ def test_order_batches_and_repetition_change_nothing(
 
 
 @given(st.lists(statements(), min_size=2, max_size=7), st.data())
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20)
 def test_what_is_forgotten_might_never_have_been_said(
     runner: Runner, stated: list[Owned], data: st.DataObject
 ) -> None:

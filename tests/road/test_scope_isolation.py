@@ -55,7 +55,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Generator[World]:
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(operations)
 def test_no_operation_shows_or_touches_another_scope(

@@ -1,0 +1,30 @@
+"""What is around the tests, made the same wherever they run."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+#: Of a flow, of a model and of OpenTelemetry. Tests would meet a server that somebody works with.
+_SETTINGS = ("FOURTIER_", "OPENAI_", "OTEL_")
+#: What they may be told: see `tests/cluster/servers.py`.
+_TOLD = "FOURTIER_TEST_"
+#: How wide and how colourful a command prints.
+_LOOKS = ("COLUMNS", "LINES", "TERMINAL_WIDTH", "NO_COLOR", "FORCE_COLOR", "PY_COLORS")
+_LOOKS += ("GITHUB_ACTIONS", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
+_NO_PROXY = ("no_proxy", "NO_PROXY")
+
+
+def forget_settings() -> None:
+    """Leave nothing of the settings of whoever runs the tests, for these and their processes."""
+    for name in list(os.environ):
+        if name in _LOOKS or (name.startswith(_SETTINGS) and not name.startswith(_TOLD)):
+            del os.environ[name]
+    for name in _NO_PROXY:
+        os.environ[name] = ",".join(filter(None, [os.environ.get(name), "127.0.0.1", "localhost"]))
+
+
+def let_examples_take_their_time() -> None:
+    """Let no example of hypothesis fail because the machine had something else to do."""
+    slow = [HealthCheck.too_slow]
+    settings.register_profile("patient", deadline=None, suppress_health_check=slow)
+    settings.load_profile("patient")
