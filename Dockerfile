@@ -24,8 +24,11 @@ COPY README.md LICENSE ./
 COPY schema ./schema
 COPY services ./services
 COPY flows ./flows
+# Built anew each time: in its cache, which outlives this layer, uv knows the package by pyproject.toml
+# alone, and would install it as it was when that file last changed.
 RUN --mount=type=cache,target=/root/.cache/uv \
-    uv sync --locked --no-dev --no-editable --extra cluster --extra embeddings
+    uv sync --locked --no-dev --no-editable --extra cluster --extra embeddings \
+    --reinstall-package fourtier
 
 # --- what runs
 FROM python:3.11-slim-bookworm

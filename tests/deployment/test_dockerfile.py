@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -77,18 +78,37 @@ def test_only_what_the_image_is_made_of_is_sent_to_the_engine() -> None:
     assert lines[1] == "*"
 
 
-@pytest.fixture(scope="module")
-def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The environment that the Dockerfile's own last `uv sync` makes."""
-    place = tmp_path_factory.mktemp("image") / "fourtier"
+def _sync(source: Path, place: Path) -> None:
+    """Make an environment as the Dockerfile's own last `uv sync` does."""
     sync = [command for command in BUILD.all("RUN") if "uv sync" in command][-1]
     command = shlex.split(sync[sync.index("uv sync") :])
-    uv = Path(".tools/bin/uv")
+    uv = Path(".tools/bin/uv").absolute()
     if not uv.exists():
         pytest.skip("there is no .tools/bin/uv: `make install` brings it")
     # Without what makes the image start faster and this test slower.
     environment = os.environ | {"UV_PROJECT_ENVIRONMENT": str(place)}
-    subprocess.run([uv, *command[1:], "--quiet"], env=environment, check=True)  # noqa: S603
+    subprocess.run(  # noqa: S603
+        [uv, *command[1:], "--quiet"], cwd=source, env=environment, check=True
+    )
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the Dockerfile copies to build from, and nothing else."""
+    place = tmp_path_factory.mktemp("source")
+    for name in " ".join(copy.rpartition(" ")[0] for copy in BUILD.all("COPY")).split():
+        if Path(name).is_dir():
+            shutil.copytree(name, place / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(name, place)
+    return place
+
+
+@pytest.fixture(scope="module")
+def image(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of the environment that the image gets."""
+    place = tmp_path_factory.mktemp("image") / "fourtier"
+    _sync(source, place)
     return place / "bin"
 
 
@@ -141,6 +161,16 @@ _EMBED = """
 from fourtier.embeddings.bundled import load
 print(len(next(iter(load(1).embed(["Is anybody there?"])))))
 """
+
+
+def test_it_has_the_code_of_today(image: Path, source: Path, tmp_path: Path) -> None:
+    """Also when uv has built the package before, from the same place and pyproject.toml."""
+    assert image.exists()
+    changed = Path("fourtier/cli/changed.py")
+    (source / "services" / changed).write_text("", "utf-8")
+    _sync(source, tmp_path / "fourtier")
+    (found,) = (tmp_path / "fourtier").glob(f"lib/python*/site-packages/{changed}")
+    assert found.is_file()
 
 
 def test_no_embedded_engine_is_in_it(image: Path) -> None:
