@@ -20,8 +20,14 @@ from fourtier.schema.message import Metadata, Scope
 CONTEXT = RunContext("run", Scope("ann", "default"), "c1", Caller(MemoryBus()))
 
 
-async def use(function: Callable[..., Any], arguments: Metadata, *, limit: int = 1_000) -> str:
-    box = Toolbox([FunctionTool(function)], seconds=0.2, limit=limit)
+async def use(
+    function: Callable[..., Any],
+    arguments: Metadata,
+    *,
+    seconds: float = 60,
+    limit: int = 1_000,
+) -> str:
+    box = Toolbox([FunctionTool(function)], seconds=seconds, limit=limit)
     offered = box.offered((), memory=True)
     return await box.use(offered[0].name, arguments, offered, CONTEXT)
 
@@ -60,7 +66,8 @@ async def test_a_tool_that_raises_or_hangs_becomes_an_observation() -> None:
         return "never"
 
     assert await use(broken, {}) == "The tool broken failed: KeyError: 'lost'"
-    assert await use(hanging, {}) == "The tool hanging did not finish within 0.2 seconds."
+    observation = await use(hanging, {}, seconds=0.2)
+    assert observation == "The tool hanging did not finish within 0.2 seconds."
 
 
 async def test_results_are_json_and_bounded() -> None:

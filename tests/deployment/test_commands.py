@@ -60,7 +60,7 @@ async def test_a_service_comes_up_is_well_and_stops(service: str, tmp_path: Path
         return await check.wait() == 0
 
     try:
-        await wait_until(is_well, within=40)
+        await wait_until(is_well, within=120)
     finally:
         if process.returncode is None:
             process.terminate()

@@ -6,7 +6,7 @@ import signal
 import sys
 
 from fourtier.runtime.bus.contract import Address, BusError, Mode
-from fourtier.runtime.bus.pulsar import Patience, PulsarSecurity, connect_pulsar
+from fourtier.runtime.bus.pulsar import PulsarSecurity, connect_pulsar
 from fourtier.runtime.calls import open_caller
 
 
@@ -20,7 +20,6 @@ async def main() -> None:
             "ending",
             security=PulsarSecurity(),
             log_file=os.devnull,
-            patience=Patience(send=2, operation=2),
         ) as bus,
         open_caller(bus),
         bus.subscribe(topic, "workers", Mode.KEY_SHARED) as busy,
@@ -40,7 +39,7 @@ async def main() -> None:
             raise BusError("in the middle")
         if way == "interrupt":
             os.kill(os.getpid(), signal.SIGINT)
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
         if way == "exit":
             sys.exit(3)
 

@@ -1,6 +1,5 @@
 """The health endpoint."""
 
-import asyncio
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -78,7 +77,10 @@ async def test_an_address_of_another_machine_is_one_line() -> None:
             pass
 
 
-async def test_an_open_connection_does_not_hold_up_the_end() -> None:
-    async with asyncio.timeout(5), ClientSession() as session, serving() as health:
+async def test_an_open_connection_does_not_hold_up_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("fourtier.runtime.health._ENDS_WITHIN", 3_600)
+    async with ClientSession() as session, serving() as health:
         response = await session.get(f"http://127.0.0.1:{health.port}/live")
         assert await response.text() == "live\n"

@@ -56,8 +56,9 @@ def service(name: str, *routes: Route) -> type[Service]:
 
 @pytest.fixture
 def services(monkeypatch: pytest.MonkeyPatch) -> dict[str, type[Service]]:
-    """What can be loaded by name."""
+    """What can be loaded by name. A stop that waited for all of its grace would have no end."""
     DIARY.lines.clear()
+    monkeypatch.setattr("fourtier.runtime.host._GRACE", 3_600)
     known: dict[str, type[Service]] = {}
     monkeypatch.setattr("fourtier.runtime.host.load_service", known.__getitem__)
     return known
@@ -120,7 +121,7 @@ async def test_a_host_without_routes_waits_and_stops(
     services: dict[str, type[Service]], tmp_path: Path
 ) -> None:
     services |= {"quiet": service("quiet")}
-    async with asyncio.timeout(5), run_services(MemoryBus(), plan(tmp_path, "quiet")) as host:
+    async with run_services(MemoryBus(), plan(tmp_path, "quiet")) as host:
         waiting = asyncio.create_task(host.wait_failed())
         await asyncio.sleep(0)
         assert not waiting.done()
@@ -152,7 +153,7 @@ async def test_a_subscription_that_is_refused_ends_the_start(
     bus = GoneBus("test.noted")
     bus.refused = True
     with pytest.raises(BusError, match=r"^test\.noted: cannot subscribe as two"):
-        async with asyncio.timeout(5), run_services(bus, plan(tmp_path, "one", "two")):
+        async with run_services(bus, plan(tmp_path, "one", "two")):
             pass
     assert DIARY.lines[-1] == "close one"
 
@@ -163,7 +164,7 @@ async def test_a_subscription_that_is_gone_ends_the_host(
 ) -> None:
     services |= {"two": service("two", on(NOTED, note))}
     bus = GoneBus(topic)
-    async with asyncio.timeout(5), run_services(bus, plan(tmp_path, "two")) as host:
+    async with run_services(bus, plan(tmp_path, "two")) as host:
         bus.gone.set()
         with pytest.raises(BusError, match="receiving failed"):
             await host.wait_failed()
@@ -212,7 +213,8 @@ async def test_what_does_not_end_is_cut_off_and_comes_again(
     *,
     at_once: bool,
 ) -> None:
-    monkeypatch.setattr("fourtier.runtime.host._GRACE", 3_600 if at_once else 0.05)
+    if not at_once:
+        monkeypatch.setattr("fourtier.runtime.host._GRACE", 0.05)
 
     async def endless(_note: Note) -> None:
         DIARY.lines.append("begun")
@@ -220,7 +222,7 @@ async def test_what_does_not_end_is_cut_off_and_comes_again(
 
     services |= {"two": service("two", on(NOTED, endless))}
     bus = MemoryBus()
-    async with asyncio.timeout(10), run_services(bus, plan(tmp_path, "two")) as host:
+    async with run_services(bus, plan(tmp_path, "two")) as host:
         await publish(bus, NOTED, "k", 1)
         await wait_until(lambda: "begun" in DIARY.lines)
         if at_once:

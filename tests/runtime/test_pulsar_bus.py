@@ -5,19 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from fourtier.runtime.bus.contract import Bus
+from fourtier.runtime.bus.contract import Address, Bus
 from fourtier.runtime.bus.embedded import embedded_broker
 from fourtier.runtime.bus.pulsar import Patience, PulsarSecurity, connect_pulsar
 from tests.cluster.servers import SERVERS
 from tests.runtime.bus_contract import BusContract
 
-#: Short, since a member that is refused is told so only when it ends.
-PATIENCE = Patience(send=5, operation=2)
+#: A member that is refused is told so only when this ends.
+REFUSED = Patience(operation=5)
 
 
 class TestEmbeddedBus(BusContract):
     @pytest.fixture
-    async def bus(self, tmp_path: Path) -> AsyncGenerator[Bus]:
+    def patience(self) -> Patience:
+        return Patience()
+
+    @pytest.fixture
+    async def bus(self, tmp_path: Path, patience: Patience) -> AsyncGenerator[Bus]:
         async with (
             embedded_broker(tmp_path, 0) as url,
             connect_pulsar(
@@ -26,10 +30,14 @@ class TestEmbeddedBus(BusContract):
                 "test",
                 security=PulsarSecurity(),
                 log_file=str(tmp_path / "client.log"),
-                patience=PATIENCE,
+                patience=patience,
             ) as bus,
         ):
             yield bus
+
+    @pytest.mark.parametrize("patience", [REFUSED], ids=["short"])
+    async def test_an_exclusive_group_has_one_member(self, bus: Bus, topic: Address) -> None:
+        await super().test_an_exclusive_group_has_one_member(bus, topic)
 
 
 @pytest.mark.cluster

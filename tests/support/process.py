@@ -26,9 +26,9 @@ class FlowCommand:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the processes see: nothing of a real model, and ports of their own."""
-        clean = {name: value for name, value in os.environ.items() if "OPENAI" not in name}
-        return clean | {
+        """What the processes see: room for what they print, and ports of their own."""
+        return os.environ | {
+            "COLUMNS": "200",
             "FOURTIER_DATA": str(self.data),
             "FOURTIER_BUS_PORT": str(self.port),
             "FOURTIER_HEALTH_PORT": "0",
@@ -55,7 +55,7 @@ class FlowCommand:
         """The flow, once it is up; ended at the end, unless it was killed before."""
         process = await self.start("up", str(self.flow))
         try:
-            await wait_until(lambda: self._is_up(process), within=40)
+            await wait_until(lambda: self._is_up(process), within=120)
             yield process
         finally:
             if process.returncode is None:

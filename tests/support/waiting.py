@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 
 async def wait_until(
-    condition: Callable[[], bool | Awaitable[bool]], *, within: float = 20.0
+    condition: Callable[[], bool | Awaitable[bool]], *, within: float = 60.0
 ) -> None:
     """Return as soon as the condition holds; fail when it does not in time."""
     try:
