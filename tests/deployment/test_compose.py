@@ -51,8 +51,26 @@ def test_the_engines_have_the_names_that_the_flow_calls_them_by() -> None:
     urls = [FLOW.bus.url, str(FLOW.bus.admin_url), FLOW.engines.graph, FLOW.engines.vectors]
     assert {urlsplit(url).hostname for url in urls} == {"pulsar", "neo4j", "qdrant"}
     assert {"pulsar", "neo4j", "qdrant"} <= set(compose()["services"])
-    command = compose()["services"]["pulsar"]["command"]
+    command = compose()["services"]["pulsar"]["command"][-1].split()
     assert command[command.index("--advertised-address") + 1] == "pulsar"
+
+
+def test_an_engine_finds_its_data_again_and_has_the_time_to_complete_them() -> None:
+    pulsar = compose()["services"]["pulsar"]
+    assert pulsar["command"][:2] == ["bash", "-c"]
+    prepare, _, start = pulsar["command"][2].partition(" && ")
+    assert prepare == "bin/apply-config-from-env.py conf/standalone.conf"
+    assert start.startswith("exec bin/pulsar standalone ")  # exec: or it hears of no stop
+    assert pulsar["environment"]["advertisedAddress"] == "127.0.0.1"
+    for engine in ("pulsar", "neo4j", "qdrant"):
+        assert compose()["services"][engine]["stop_grace_period"] == "2m"  # Docker's own: 10 s
+
+
+def test_one_builds_the_image_and_nobody_looks_for_it_elsewhere() -> None:
+    builds = {name for name, service in compose_services().items() if "build" in service}
+    assert builds == {"init"}
+    for name in SERVICES:
+        assert compose_services()[name]["pull_policy"] == "never"
 
 
 @pytest.mark.parametrize("name", sorted(SERVICES | {"init"}))

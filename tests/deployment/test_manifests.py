@@ -124,3 +124,14 @@ def test_the_engines_are_where_the_flow_looks_for_them(overlay: str) -> None:
         like = compose()["services"][each["metadata"]["name"]]["image"]
         assert re.fullmatch(rf"{re.escape(like)}(-unprivileged)?", engine["image"])
         assert each["spec"]["template"]["spec"]["securityContext"]["runAsNonRoot"] is True
+        assert each["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == 120
+
+
+def test_pulsar_starts_as_in_compose(overlay: str) -> None:
+    """With the address by which it finds its data again, whatever the pod's is."""
+    for each in rendered(overlay, "StatefulSet"):
+        if each["metadata"]["name"] == "pulsar":
+            runs, like = container(each["spec"]["template"]), compose()["services"]["pulsar"]
+            assert runs["command"] == like["command"]
+            given = {variable["name"]: variable["value"] for variable in runs["env"]}
+            assert given == like["environment"]
