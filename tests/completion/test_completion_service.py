@@ -3,11 +3,13 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fourtier.completion.budget import DayBudget
 from fourtier.runtime.calls import Caller
 from fourtier.runtime.errors import CallFailedError, StartupError
 from fourtier.schema.completion import (
@@ -28,6 +30,14 @@ CALCULATOR = ToolSpec(
 )
 QUESTION = (ChatMessage(role="user", content="What is 1+1?"),)
 DIALECTS = ["tools", "schema"]
+
+
+@pytest.fixture
+def one_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Midnight may come while a test runs, and a new day begins with no tokens used."""
+    now = datetime.now(UTC)
+    opened = DayBudget.open
+    monkeypatch.setattr(DayBudget, "open", lambda file, cap: opened(file, cap, now=lambda: now))
 
 
 @pytest.fixture
@@ -132,6 +142,7 @@ async def test_the_caller_reads_what_went_wrong(
     assert "sk-secret" not in str(error.value)
 
 
+@pytest.mark.usefixtures("one_day")
 async def test_the_budget_stops_also_after_a_restart(tmp_path: Path, model: ScriptedModel) -> None:
     model.then("A", "B", "C")
     services = {"completion": {"tokens-per-day": 20}}
@@ -154,6 +165,7 @@ async def test_without_counts_tokens_are_estimated(tmp_path: Path, model: Script
     assert end.in_token > 5
 
 
+@pytest.mark.usefixtures("one_day")
 async def test_a_reply_that_breaks_off_is_counted(tmp_path: Path, model: ScriptedModel) -> None:
     model.then(Cuts("It is 2, as everybody knows."), "B")
     services = {"completion": {"tokens-per-day": 5}}

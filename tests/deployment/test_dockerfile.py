@@ -128,7 +128,6 @@ def _serve(image: Path, service: str, data: Path, **more: str) -> subprocess.Com
         capture_output=True,
         text=True,
         check=False,
-        timeout=50,
     )
 
 

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import re
-import time
 from collections.abc import Callable, Coroutine
 from functools import partial
 from pathlib import Path
@@ -124,11 +123,13 @@ async def what_the_doctor_tells(doctor: Command) -> None:
 
 async def wrong_for(doctor: Command, **environment: str) -> dict[str, dict[str, str]]:
     """The rows that are not well; nobody serves the flow, so there are always some."""
-    began = time.monotonic()
     code, said = await doctor(**environment)
     assert code == 1, said
-    assert time.monotonic() - began < 60
-    return {row["what"]: row for row in json.loads(said) if not row["well"]}
+    wrong = {row["what"]: row for row in json.loads(said) if not row["well"]}
+    assert not {"bus", "queues", "graph", "vectors"} & {
+        what for what, row in wrong.items() if row["found"].startswith("no answer within")
+    }
+    return wrong
 
 
 async def published_and_received(engines: Secured) -> None:

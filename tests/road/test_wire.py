@@ -2,33 +2,31 @@
 
 import asyncio
 import re
-import socket
 import sys
 from pathlib import Path
 
-import pytest
-
 from fourtier.client import client_on
+from fourtier.runtime.bus.opening import BusPlace
 from fourtier.schema.message import Scope
 from tests.road.services import ROAD
 from tests.support.flow import running_flow
 from tests.support.model import ModelRequest, Says, scripted_model
+from tests.support.ports import free_port
 
-PORT = 6650  # the example names it
+USUAL = str(BusPlace("embedded", "", "", Path()).port)
 
 
-def example() -> str:
-    """The one Python block of the page."""
+def example(port: int) -> str:
+    """The one Python block of the page, with a port that nobody else has at the moment."""
     (block,) = re.findall(
         r"```python\n(.*?)```", Path("docs/wire.md").read_text("utf-8"), re.DOTALL
     )
-    return str(block)
+    assert block.count(USUAL) == 1
+    return str(block).replace(USUAL, str(port))
 
 
 async def test_the_example_of_the_wire_page_runs_as_it_is_written(tmp_path: Path) -> None:
-    with socket.socket() as probe:
-        if probe.connect_ex(("127.0.0.1", PORT)) == 0:
-            pytest.skip(f"something else listens on port {PORT}, which the example names")
+    port = free_port()
 
     def budget(_request: ModelRequest) -> Says:
         return Says("10,000 dollars.")
@@ -40,7 +38,7 @@ async def test_the_example_of_the_wire_page_runs_as_it_is_written(tmp_path: Path
             ROAD,
             bus="embedded",
             namespace="laptop",
-            settings=model.settings | {"bus_port": PORT},
+            settings=model.settings | {"bus_port": port},
         ) as flow,
         client_on(flow.bus) as client,
     ):
@@ -48,7 +46,7 @@ async def test_the_example_of_the_wire_page_runs_as_it_is_written(tmp_path: Path
             Scope("ann", "default"), "My budget for the trip is 10,000 dollars", speaker="ann"
         )
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", example(), stdout=asyncio.subprocess.PIPE
+            sys.executable, "-c", example(port), stdout=asyncio.subprocess.PIPE
         )
         output, _ = await process.communicate()
 

@@ -4,7 +4,6 @@ The present code stands for the newer version here, and for the older one where 
 fields that it does not know yet.
 """
 
-import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -139,8 +138,7 @@ class OldClient:
     async def _read_answers(self, name: str, reader: Any) -> None:
         last = False
         while not last:
-            async with asyncio.timeout(20):
-                delivery = await self._answers.receive()
+            delivery = await self._answers.receive()
             error = delivery.properties.get(envelope.ERROR)
             assert error is None, f"{name}: {error}: {delivery.payload!r}"
             reader.model_validate_json(delivery.payload)

@@ -229,12 +229,12 @@ def test_whatever_is_typed_gives_statements_that_facts_can_take(text: str) -> No
         assert statement.quote.strip()
 
 
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     "piece", ["x", "a. ", "I am a ", '"', "hey, ", "4", "password for ", "- a\n"]
 )
-def test_a_long_message_of_anything_is_read_in_no_time(piece: str) -> None:
-    text = (piece * 32_000)[:32_000]
+def test_a_message_of_anything_is_read_however_long(piece: str) -> None:
+    """What looks back at all of it for every word would not come to an end before the tests do."""
+    text = (piece * 256_000)[:256_000]
     statements_to_agent(text)
     statements_in_dialogue(text)
 
