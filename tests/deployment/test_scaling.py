@@ -1,13 +1,24 @@
 """KEDA scales by the topics that there are; Prometheus finds the pods."""
 
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
 
 from fourtier.flows.provisioning import bus_needs
-from tests.deployment.places import FLOW, SERVICES, Yaml, environment, rendered
+from tests.deployment.places import (
+    FLOW,
+    SERVICES,
+    Yaml,
+    environment,
+    pods,
+    rendered,
+    run,
+    volumes,
+)
 
 NEEDS = bus_needs(FLOW)
 #: Not kept by the bus, so without a backlog of their own.
@@ -68,6 +79,35 @@ def test_a_trigger_knows_where_pulsar_is_and_who_asks() -> None:
                 assert name == authentication["metadata"]["name"]
     (secret,) = authentication["spec"]["secretTargetRef"]
     assert (secret["parameter"], secret["key"]) == ("bearerToken", "fourtier_bus_token")
+    (trusted,) = authentication["spec"]["configMapTargetRef"]
+    assert (trusted["parameter"], trusted["key"]) == ("ca", "ca.crt")
+    mounted = [
+        source["configMap"]
+        for template in pods("production").values()
+        for source in volumes(template)["secrets"]["projected"]["sources"]
+        if "configMap" in source
+    ]
+    assert {each["name"] for each in mounted} == {trusted["name"]}
+
+
+def test_without_a_token_a_trigger_names_no_way_to_show_it(tmp_path: Path) -> None:
+    """Not even an empty one: KEDA would know none of that name."""
+    for folder in ("k8s", "flows", "deploy"):
+        shutil.copytree(folder, tmp_path / folder)
+    overlay = tmp_path / "k8s/overlays/production"
+    kustomization = overlay / "kustomization.yaml"
+    with_token = kustomization.read_text("utf-8")
+    kustomization.write_text(
+        with_token.replace("- ../../components/autoscaling-token\n", ""), "utf-8"
+    )
+    manifests = list(yaml.safe_load_all(run("kubectl", "kustomize", str(overlay))))
+    kinds = {each["kind"] for each in manifests}
+    assert "ScaledObject" in kinds
+    assert "TriggerAuthentication" not in kinds
+    for each in manifests:
+        for trigger in each["spec"]["triggers"] if each["kind"] == "ScaledObject" else []:
+            assert "authModes" not in trigger["metadata"]
+            assert "authenticationRef" not in trigger
 
 
 def test_prometheus_finds_every_pod_and_keeps_our_labels() -> None:
