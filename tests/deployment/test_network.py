@@ -88,6 +88,19 @@ def test_every_way_out_has_an_end(overlay: str) -> None:
         assert all(rule["to"] for rule in _policies(overlay, service, "egress"))
 
 
+def test_names_are_found_also_by_a_cache_on_the_node(overlay: str) -> None:
+    """It is no pod, so that no selector can name it; and it is asked for names alone."""
+    caches = {"169.254.20.10/32", "169.254.169.254/32"}
+    for service in ALL:
+        for rule in _policies(overlay, service, "egress"):
+            blocks = {end["ipBlock"]["cidr"] for end in rule["to"] if "ipBlock" in end}
+            if {port["port"] for port in rule["ports"]} == {DNS}:
+                assert blocks == caches
+                assert {port["protocol"] for port in rule["ports"]} == {"UDP", "TCP"}
+            else:
+                assert not blocks & caches
+
+
 def test_nobody_comes_in_but_prometheus(overlay: str) -> None:
     for service in ALL:
         rules = _policies(overlay, service, "ingress")
