@@ -13,6 +13,8 @@ import yaml
 
 from fourtier.engines.stores import stores_of
 from fourtier.flows.model import Flow, read_flow
+from fourtier.runtime import host, telemetry_setup
+from fourtier.runtime.bus.closing import CLOSES_WITHIN
 from fourtier.runtime.registry import load_service
 from fourtier.runtime.settings import Settings
 
@@ -105,6 +107,15 @@ def environment(overlay: str) -> dict[str, str]:
         if each["metadata"]["name"].startswith("fourtier-environment-")
     ]
     return found["data"]
+
+
+def stops_within() -> float:
+    """The seconds after which a service has ended, be the broker and the collector gone.
+
+    It finishes what is in hand; then its groups, its producers and its connection to the bus are
+    closed one after another, and what is known of it is sent off.
+    """
+    return host._GRACE + 3 * CLOSES_WITHIN + telemetry_setup._TIMEOUT
 
 
 def variables() -> set[str]:

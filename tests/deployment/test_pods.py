@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from fourtier.runtime import host
 from fourtier.runtime.settings import Settings
 from tests.deployment.dockerfile import stages
 from tests.deployment.places import (
@@ -16,6 +15,7 @@ from tests.deployment.places import (
     container,
     pods,
     rendered,
+    stops_within,
     uses_graph,
     uses_model,
     uses_vectors,
@@ -64,7 +64,7 @@ def test_a_stop_leaves_time_to_finish_what_is_in_hand(overlay: str) -> None:
     for manifest in rendered(overlay, "Deployment"):
         template = manifest["spec"]["template"]
         pause = container(template)["lifecycle"]["preStop"]["sleep"]["seconds"]
-        assert template["spec"]["terminationGracePeriodSeconds"] >= pause + host._GRACE + 10
+        assert template["spec"]["terminationGracePeriodSeconds"] > pause + stops_within()
 
 
 def test_replicas_of_one_service_stand_apart(overlay: str) -> None:
