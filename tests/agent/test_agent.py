@@ -122,16 +122,18 @@ async def test_the_last_step_has_no_tools_and_must_answer(tmp_path: Path) -> Non
 
 
 async def test_a_tier_that_is_down_is_left_out_and_named(tmp_path: Path) -> None:
-    async with agent(
-        tmp_path,
-        Says("Hello."),
-        without=("episodes", "working-memory"),
-        **{"tier-seconds": 0.3},
-    ) as (_, client, _model):
-        reply = await client.answer("Hello?", user="ann")
+    down = {"episodes", "working-memory"}
+    async with agent(tmp_path, without=tuple(down), **{"tier-seconds": 0.3}) as (_, client, model):
 
-    assert reply.answer == "Hello."
-    assert set(reply.metadata.tiers_left_out) == {"episodes", "working-memory"}
+        async def only_these() -> bool:
+            """Asked again where a busy machine was too late with another one too."""
+            model.then(Says("Hello."))
+            reply = await client.answer("Hello?", user="ann")
+            assert reply.answer == "Hello."
+            assert down <= set(reply.metadata.tiers_left_out)
+            return down == set(reply.metadata.tiers_left_out)
+
+        await wait_until(only_these)
 
 
 async def test_without_memory_it_is_a_plain_agent(tmp_path: Path) -> None:

@@ -1,9 +1,17 @@
 """The agent's parameters, by the names of the specification."""
 
+from dataclasses import replace
+from typing import TypeVar
+
 from pydantic import Field
 
 from fourtier.agent.tools.topic import TopicToolParameters
 from fourtier.runtime.service import Parameters
+from fourtier.schema.message import Message
+from fourtier.schema.topics import Call
+
+Q = TypeVar("Q", bound=Message)
+A = TypeVar("A", bound=Message)
 
 
 class Shares(Parameters):
@@ -46,3 +54,7 @@ class AgentParameters(Parameters):
     runs_in_hand: int = Field(
         default=256, ge=1, description="running and waiting; what is beyond that is refused"
     )
+
+    def patient(self, call: Call[Q, A]) -> Call[Q, A]:
+        """A call to a tier, which is given up with the tier and not before."""
+        return replace(call, deadline=max(call.deadline, self.tier_seconds))

@@ -95,14 +95,15 @@ class TierReader:
         """Vectors of the question, and of the question with the state for episodes."""
         goal = f"{request.question}\n{request.state}" if request.state else request.question
         texts = tuple(dict.fromkeys((request.question, goal)))
-        answered = await self._caller.call(EMBED, EmbedRequest(texts=texts))
+        embed = self._parameters.patient(EMBED)
+        answered = await self._caller.call(embed, EmbedRequest(texts=texts))
         return answered.vectors[0], answered.vectors[-1]
 
     async def _facts(self, request: AgentRequest, vector: Vector | None) -> tuple[Fact, ...]:
         if self._parameters.fact_retrieval_top_k == 0:
             return ()
         found = await self._caller.call(
-            RETRIEVE_FACTS,
+            self._parameters.patient(RETRIEVE_FACTS),
             RetrieveFactsRequest(
                 query=request.question,
                 embedding=vector,
@@ -117,7 +118,7 @@ class TierReader:
         if self._parameters.episode_retrieval_top_k == 0:
             return ()
         found = await self._caller.call(
-            RETRIEVE_EPISODES,
+            self._parameters.patient(RETRIEVE_EPISODES),
             RetrieveEpisodesRequest(
                 query=request.question,
                 embedding=vector,
@@ -132,7 +133,7 @@ class TierReader:
         self, request: AgentRequest, conversation_id: str
     ) -> tuple[InvocationSummary, ...]:
         found = await self._caller.call(
-            GET_CONVERSATION,
+            self._parameters.patient(GET_CONVERSATION),
             GetConversationMemoryRequest(
                 conversation_id=conversation_id,
                 user=request.user,

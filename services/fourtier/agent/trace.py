@@ -166,9 +166,10 @@ class RunTrace:
         question = GetWorkingMemoryRequest(
             run_id=self.run_id, user=self.scope.user, collection=self.scope.collection, full=True
         )
+        read = self.parameters.patient(GET_WORKING_MEMORY)
         while True:
             try:
-                return await self.caller.call(GET_WORKING_MEMORY, question)
+                return await self.caller.call(read, question)
             except (AwayError, BusError) as error:
                 if not insist:
                     raise
@@ -188,7 +189,7 @@ class RunTrace:
 
     async def _keep(self, items: Sequence[WorkingMemoryItem]) -> Trace:
         appended = await self.caller.call(
-            APPEND_WORKING_MEMORY,
+            self.parameters.patient(APPEND_WORKING_MEMORY),
             AppendWorkingMemoryRequest(
                 run_id=self.run_id,
                 user=self.scope.user,
