@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from fourtier.flows.model import parse_flow
-from tests.deployment.places import SERVICES, Yaml, component, run
+from tests.deployment.places import OVERLAYS, SERVICES, Yaml, component, rendered, run
 
 
 @pytest.fixture
@@ -62,3 +62,14 @@ def test_the_files_that_it_names_are_there() -> None:
     assert len(named) > 3
     for path in named:
         assert Path(path).exists() or Path("k8s", path).exists(), path
+
+
+def test_the_job_is_gone_before_anything_is_compared_or_applied_over_it() -> None:
+    """Kubernetes refuses to change it, and `kubectl diff` to go on without it."""
+    readme = Path("k8s/README.md").read_text("utf-8")
+    (steps,) = re.findall(r"## Roll out\n\n```\n(.*?)```", readme, re.DOTALL)
+    verbs = re.findall(r"\b(delete job|diff|apply)\b", steps)
+    assert verbs == ["delete job", "diff", "apply"]
+    (name,) = re.findall(r"delete job (\S+)", steps)
+    for overlay in OVERLAYS:
+        assert [each["metadata"]["name"] for each in rendered(overlay, "Job")] == [name]
