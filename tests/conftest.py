@@ -3,11 +3,16 @@
 import pytest
 
 from tests.cluster.servers import SERVERS
-from tests.support.environment import forget_settings, let_examples_take_their_time
+from tests.support.environment import (
+    forget_settings,
+    let_calls_take_their_time,
+    let_examples_take_their_time,
+)
 from tests.support.flow import running_flow
 
 forget_settings()
 let_examples_take_their_time()
+let_calls_take_their_time()
 
 #: They start flows of their own, or name the port of the embedded broker.
 _EMBEDDED = {"test_command.py", "test_kill.py", "test_wire.py"}

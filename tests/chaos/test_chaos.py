@@ -13,7 +13,7 @@ KILLED = ("agent", "working-memory", "completion", "facts", "conversations", "ex
 RUNS = 56
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(500)
 async def test_nothing_is_lost_or_doubled_on_the_embedded_engines(tmp_path: Path) -> None:
     faults = [*map(killed, KILLED), killed("pulsar-lite", lasts=1.0)]
     trial = await endure_all(tmp_path, faults, RUNS)
@@ -22,7 +22,7 @@ async def test_nothing_is_lost_or_doubled_on_the_embedded_engines(tmp_path: Path
 
 @pytest.mark.cluster
 @pytest.mark.skipif(SERVERS.neo4j_url is None, reason="needs Java: make test-cluster")
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(500)
 async def test_nothing_is_lost_or_doubled_on_pulsar_and_neo4j(tmp_path: Path) -> None:
     faults = [killed("agent"), killed("pulsar", lasts=2.0), killed("neo4j", lasts=2.0)]
     trial = await endure_all(tmp_path, faults, RUNS, cluster=True)

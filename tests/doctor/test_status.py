@@ -122,7 +122,10 @@ async def test_replicas_of_two_versions_are_told(
     assert finding.well
 
 
-async def test_all_services_tell_what_a_run_left_behind(tmp_path: Path) -> None:
+async def test_all_services_tell_what_a_run_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(status, "_COUNTS_WITHIN", 60)
     async with (
         scripted_model(script=lambda _: Says("Noted.")) as model,
         running_flow(tmp_path, ROAD, settings=model.settings) as flow,

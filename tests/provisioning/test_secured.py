@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.skipif(
         not SERVERS.pulsar_admin_url, reason="FOURTIER_TEST_PULSAR_ADMIN_URL names no Pulsar"
     ),
-    pytest.mark.timeout(180),
+    pytest.mark.timeout(400),
 ]
 
 FLOW = """

@@ -60,8 +60,10 @@ async def test_runs_of_different_users_are_side_by_side_and_of_one_conversation_
     async with asking(flow) as asked:
         # All twelve at one time, for none of them gets an answer.
         first = await asked.ask_with_work_in_hand(LANES)
+        # With twelve keys it would happen, one time in two thousand, that all fall to one agent.
+        first += await asked.ask(LANES, alone=True)
         flow.script.go_on()
-        await asked.finished(2 * LANES)
+        await asked.finished(3 * LANES)
     agents = {process.pid for process in flow.replicas["agent"]}
     ran_in = users(flow.ledger, "pay")
     assert {ran_in[run.name] for run in first} == agents, "one agent did all the work"

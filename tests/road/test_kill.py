@@ -54,7 +54,7 @@ async def known_facts(client: Client) -> int:
     return (await client.facts.list(ANN, limit=1, include_superseded=True)).total
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(400)
 async def test_an_import_survives_kill_9_of_the_flow(tmp_path: Path) -> None:
     flow_file = tmp_path / "flow.yaml"
     flow_file.write_text(yaml.safe_dump(FLOW), "utf-8")
@@ -69,7 +69,7 @@ async def test_an_import_survives_kill_9_of_the_flow(tmp_path: Path) -> None:
             async def in_the_middle() -> bool:
                 return await known_facts(client) >= MESSAGES // 10
 
-            await wait_until(in_the_middle, within=60)
+            await wait_until(in_the_middle, within=120)
             facts_before = await known_facts(client)
             flow.send_signal(signal.SIGKILL)
             await flow.wait()
@@ -82,9 +82,9 @@ async def test_an_import_survives_kill_9_of_the_flow(tmp_path: Path) -> None:
         async def complete() -> bool:
             return len(await recorded(client)) >= MESSAGES and await known_facts(client) >= MESSAGES
 
-        await wait_until(complete, within=90)
+        await wait_until(complete, within=120)
         again, _ = await command.run("import", str(dialogue), "--flow", str(flow_file))
-        await wait_until(complete, within=90)
+        await wait_until(complete, within=120)
         said = await recorded(client)
         facts = await known_facts(client)
         letters_code, letters = await command.run("dead-letters", "list", "--flow", str(flow_file))

@@ -4,6 +4,9 @@ import os
 
 from hypothesis import HealthCheck, settings
 
+from fourtier.schema.catalogue import all_declared
+from fourtier.schema.topics import Call
+
 #: Of a flow, of a model and of OpenTelemetry. Tests would meet a server that somebody works with.
 _SETTINGS = ("FOURTIER_", "OPENAI_", "OTEL_")
 #: What they may be told: see `tests/cluster/servers.py`.
@@ -12,6 +15,9 @@ _TOLD = "FOURTIER_TEST_"
 _LOOKS = ("COLUMNS", "LINES", "TERMINAL_WIDTH", "NO_COLOR", "FORCE_COLOR", "PY_COLORS")
 _LOOKS += ("GITHUB_ACTIONS", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
 _NO_PROXY = ("no_proxy", "NO_PROXY")
+#: Seconds for which a call waits for its answer, one that reads as well. One that nobody heard is
+#: asked again after half of them.
+_PATIENCE = 20.0
 
 
 def forget_settings() -> None:
@@ -28,3 +34,10 @@ def let_examples_take_their_time() -> None:
     slow = [HealthCheck.too_slow]
     settings.register_profile("patient", deadline=None, suppress_health_check=slow)
     settings.load_profile("patient")
+
+
+def let_calls_take_their_time() -> None:
+    """Let no call in the tests' process be given up after the five seconds of one that reads."""
+    for declared in all_declared():
+        if isinstance(declared, Call):
+            object.__setattr__(declared, "deadline", max(declared.deadline, _PATIENCE))
