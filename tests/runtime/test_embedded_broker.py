@@ -54,8 +54,11 @@ async def confirmed(bus: Bus, payload: bytes) -> None:
     await wait_until(published)
 
 
-def broker_pid(directory: Path) -> int:
-    return int((directory / "broker.lock").read_text())
+async def broker_pid(directory: Path) -> int:
+    """Its guard tells, once it has started it; the broker may have answered before."""
+    lock = directory / "broker.lock"
+    await wait_until(lambda: bool(lock.read_text()))
+    return int(lock.read_text())
 
 
 def is_alive(pid: int) -> bool:
@@ -87,12 +90,13 @@ async def test_a_broker_that_is_gone_is_an_error_and_closing_still_works(tmp_pat
 async def test_a_broker_that_hangs_is_an_error_until_it_goes_on(tmp_path: Path) -> None:
     async with embedded_broker(tmp_path, 0) as url, connected(url, tmp_path, HASTY) as bus:
         await confirmed(bus, b"1")
-        os.kill(broker_pid(tmp_path), signal.SIGSTOP)
+        pid = await broker_pid(tmp_path)
+        os.kill(pid, signal.SIGSTOP)
         try:
             with pytest.raises(BusError, match="numbers: no receipt"):
                 await bus.publish(TOPIC, b"2")
         finally:
-            os.kill(broker_pid(tmp_path), signal.SIGCONT)
+            os.kill(pid, signal.SIGCONT)
         await confirmed(bus, b"3")
 
 
@@ -106,7 +110,7 @@ async def test_a_killed_broker_comes_back_and_nothing_is_lost_or_given_out_again
             in_hand = [await member.receive() for _ in range(30)]
             for delivery in in_hand[:20]:
                 await delivery.acknowledge()
-            killed = broker_pid(tmp_path)
+            killed = await broker_pid(tmp_path)
             os.kill(killed, signal.SIGKILL)
             lock = tmp_path / "broker.lock"
             await wait_until(lambda: lock.read_text().strip() not in {"", str(killed)})
@@ -132,7 +136,7 @@ async def test_a_flow_that_was_killed_starts_again_in_its_directory(tmp_path: Pa
     )
     assert process.stdout is not None
     assert await process.stdout.readline() == b"ready\n"
-    old_broker = broker_pid(tmp_path / "bus")
+    old_broker = await broker_pid(tmp_path / "bus")
     process.kill()
     await process.communicate()
 
@@ -151,7 +155,7 @@ async def test_a_flow_that_was_killed_starts_again_in_its_directory(tmp_path: Pa
 
 async def test_the_broker_ends_with_the_flow(tmp_path: Path) -> None:
     async with embedded_broker(tmp_path, 0):
-        pid = broker_pid(tmp_path)
+        pid = await broker_pid(tmp_path)
         assert is_alive(pid)
     assert not is_alive(pid)
 
@@ -161,7 +165,8 @@ async def test_a_directory_serves_one_broker(
 ) -> None:
     monkeypatch.setattr("fourtier.runtime.bus.embedded._LETS_GO_WITHIN", 0.1)
     async with embedded_broker(tmp_path, 0):
-        with pytest.raises(StartupError, match=rf"another flow, process {broker_pid(tmp_path)}"):
+        pid = await broker_pid(tmp_path)
+        with pytest.raises(StartupError, match=rf"another flow, process {pid}"):
             async with embedded_broker(tmp_path, 0):
                 pass
 
