@@ -8,16 +8,29 @@ import socket
 _RANGE = range(20_000, 32_000)
 #: Not the one that tests are given, which is the same in two runs with one seed.
 _CHANCE = random.SystemRandom()
-_given: set[int] = set()
+#: One for each port that was given. By these other processes see it too, until this one ends: the
+#: tests of another clone may look for ports at the same moment.
+_held: list[socket.socket] = []
 
 
 def free_port() -> int:
-    """A port on which nobody listens, and which this process has not been given before."""
+    """A port on which nobody listens, and which no process with tests has been given before."""
     while True:
         port = _CHANCE.choice(_RANGE)
-        if port not in _given and _is_free(port):
-            _given.add(port)
+        if _hold(port) and _is_free(port):
             return port
+
+
+def _hold(port: int) -> bool:
+    """Take the port of that number of UDP, which nobody uses, as a sign."""
+    sign = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        sign.bind(("127.0.0.1", port))
+    except OSError:
+        sign.close()
+        return False
+    _held.append(sign)
+    return True
 
 
 def _is_free(port: int) -> bool:
