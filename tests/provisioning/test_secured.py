@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from fourtier.runtime.bus.contract import Address, Mode
-from fourtier.runtime.bus.pulsar import PulsarSecurity, connect_pulsar
+from fourtier.runtime.bus.contract import Address, BusError, Mode
+from fourtier.runtime.bus.pulsar import Patience, PulsarSecurity, connect_pulsar
 from tests.cluster.servers import SERVERS
 from tests.provisioning.secured import PASSWORD, Secured, secured_engines, token
 from tests.support.process import FOURTIER
@@ -70,7 +70,7 @@ def command_on(engines: Secured, place: Path) -> Command:
     return run
 
 
-async def test_servers_that_want_secrets(tmp_path: Path) -> None:
+async def test_servers_that_want_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with secured_engines(tmp_path) as engines:
         command = command_on(engines, tmp_path)
         init = partial(command, "init")
@@ -96,13 +96,14 @@ async def test_servers_that_want_secrets(tmp_path: Path) -> None:
         assert re.search(r"^\d+ is there\.$", said, re.MULTILINE), said
 
         await published_and_received(engines)
+        await a_server_of_another_name_is_refused(engines, monkeypatch)
         await what_the_doctor_tells(partial(command, "doctor", "--json", "--flow"))
 
 
 async def what_the_doctor_tells(doctor: Command) -> None:
     """A server that does not let us in is one row; the others are told."""
     _, said = await doctor()
-    assert "Pulsar 4.0.7, acme/prod at pulsar+ssl" in said
+    assert re.search(r"Pulsar [\d.]+, acme/prod at pulsar\+ssl", said), said
     let_in = await wrong_for(doctor)
     assert not {"bus", "graph", "queues"} & set(let_in)
     assert "missing queues" not in let_in
@@ -144,3 +145,23 @@ async def published_and_received(engines: Secured) -> None:
             delivery = await subscription.receive()
             assert delivery.payload == b"hello"
             await delivery.acknowledge()
+
+
+async def a_server_of_another_name_is_refused(
+    engines: Secured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the client's own connections too: those to other brokers come after the greeting."""
+
+    async def greet(_url: str, _trusted: str | None) -> str:
+        return "Pulsar"
+
+    monkeypatch.setattr("fourtier.runtime.bus.pulsar.greet", greet)
+    security = PulsarSecurity(token("admin"), str(engines.certificate))
+    # The certificate is for 127.0.0.1.
+    url = engines.bus_url.replace("127.0.0.1", "localhost")
+    patience = Patience(send=5, operation=5)
+    async with connect_pulsar(
+        url, "acme", "prod", security=security, log_file="/dev/null", patience=patience
+    ) as bus:
+        with pytest.raises(BusError):
+            await bus.publish(Address("facts.store"), b"hello")

@@ -251,6 +251,7 @@ async def connect_pulsar(
             url,
             authentication=pulsar.AuthenticationToken(security.token) if security.token else None,
             tls_trust_certs_file_path=security.trust_certificates,
+            tls_validate_hostname=True,
             logger=pulsar.FileLogger(pulsar.LoggerLevel.Error, log_file),
             connection_timeout_ms=5_000,
             operation_timeout_seconds=patience.operation,
