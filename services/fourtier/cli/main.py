@@ -1,6 +1,7 @@
 """The `fourtier` command: sub-commands by theme, and what an error looks like."""
 
 import os
+import signal
 import sys
 import traceback
 from typing import NoReturn
@@ -39,7 +40,8 @@ app.add_typer(operations.dead_letters, name="dead-letters")
 operations.add_to(app)
 
 #: What cannot start or is used wrongly ends with 2, what failed with 1.
-_CANNOT_START, _FAILED, _INTERRUPTED = 2, 1, 130
+_CANNOT_START, _FAILED, _INTERRUPTED, _TERMINATED = 2, 1, 130, 143
+_FIRST_PROCESS = 1
 
 
 def main() -> NoReturn:
@@ -48,10 +50,21 @@ def main() -> NoReturn:
     The process ends without the clean-up of the interpreter and of C++: everything that was opened
     is closed by then, and Pulsar's client library can still abort in its destructors.
     """
+    _heed_sigterm()
     code = _run()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
+
+
+def _heed_sigterm() -> None:
+    """End at SIGTERM, as every other process, also where this is the first one of a container.
+
+    The kernel gives the first process only signals for which it has a handler of its own. A flow
+    has one once it runs; before, and in the other commands, there would be none.
+    """
+    if os.getpid() == _FIRST_PROCESS:
+        signal.signal(signal.SIGTERM, lambda *_: os._exit(_TERMINATED))
 
 
 def _run() -> int:
