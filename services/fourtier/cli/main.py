@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import traceback
+from types import FrameType
 from typing import NoReturn
 
 import typer
@@ -64,7 +65,11 @@ def _heed_sigterm() -> None:
     has one once it runs; before, and in the other commands, there would be none.
     """
     if os.getpid() == _FIRST_PROCESS:
-        signal.signal(signal.SIGTERM, lambda *_: os._exit(_TERMINATED))
+        signal.signal(signal.SIGTERM, _end)
+
+
+def _end(_number: int, _frame: FrameType | None) -> NoReturn:
+    os._exit(_TERMINATED)
 
 
 def _run() -> int:
