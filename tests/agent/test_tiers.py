@@ -18,6 +18,7 @@ from fourtier.schema.conversations import (
     GetConversationMemoryResponse,
 )
 from tests.runtime.support import served
+from tests.support.clock import on_its_own_clock
 
 LATE = 20
 
@@ -33,7 +34,7 @@ async def read_late(request: GetConversationMemoryRequest) -> GetConversationMem
     ("seconds", "left_out"),
     [(LATE + 10, {}), (LATE - 10, {"conversation": "no answer within 10 seconds"})],
 )
-@pytest.mark.looptime
+@on_its_own_clock
 async def test_a_tier_has_as_long_as_the_flow_says(seconds: int, left_out: dict[str, str]) -> None:
     parameters = AgentParameters(
         tier_seconds=seconds, fact_retrieval_top_k=0, episode_retrieval_top_k=0

@@ -27,6 +27,7 @@ from tests.runtime.support import (
     publish,
     served,
 )
+from tests.support.clock import on_its_own_clock
 from tests.support.waiting import wait_until
 
 
@@ -289,7 +290,7 @@ async def test_a_deadline_that_is_none_is_not_heeded(deadline: str) -> None:
         await wait_until(lambda: seen == ["mine"])
 
 
-@pytest.mark.looptime
+@on_its_own_clock
 async def test_a_read_is_asked_once_more_and_a_write_is_not() -> None:
     bus = FailingBus()
     bus.loses = {"test.read": 1, "test.write": 1}
@@ -311,7 +312,7 @@ async def test_a_read_is_asked_once_more_and_a_write_is_not() -> None:
     assert bus.published.count("test.write") == 1
 
 
-@pytest.mark.looptime
+@on_its_own_clock
 async def test_a_service_that_is_not_there_is_told_by_name() -> None:
     async with open_caller(MemoryBus()) as caller:
         with pytest.raises(NoAnswerError, match=r"test\.read .* is its service running\?"):

@@ -15,6 +15,7 @@ from fourtier.runtime.routes import Route, stream
 from fourtier.runtime.signs import Silence
 from fourtier.schema.topics import Call, Topic
 from tests.runtime.support import STREAM, FailingBus, Note, Reply, by_key, served
+from tests.support.clock import on_its_own_clock
 from tests.support.waiting import wait_until
 
 KEPT: Call[Note, Reply] = Call(
@@ -35,7 +36,7 @@ async def count(note: Note) -> AsyncIterator[Reply]:
         yield Reply(number=number, last=number == note.number)
 
 
-@pytest.mark.looptime
+@on_its_own_clock
 async def test_a_question_that_was_lost_is_asked_again() -> None:
     bus = FailingBus()
     bus.loses[STREAM.topic.name] = 2
@@ -43,7 +44,7 @@ async def test_a_question_that_was_lost_is_asked_again() -> None:
         assert [reply.number async for reply in caller.stream(STREAM, NOTE)] == [0, 1]
 
 
-@pytest.mark.looptime
+@on_its_own_clock
 async def test_an_answer_that_was_lost_is_asked_for_again() -> None:
     bus = FailingBus()
     async with caller_of(bus, stream(KEPT, count)) as caller:
@@ -51,7 +52,7 @@ async def test_an_answer_that_was_lost_is_asked_for_again() -> None:
         assert [reply.number async for reply in caller.stream(KEPT, NOTE)] == [0, 1]
 
 
-@pytest.mark.looptime
+@on_its_own_clock
 async def test_a_question_in_hand_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(signs, "_EVERY", 0.01)
     bus = FailingBus()
@@ -77,7 +78,7 @@ async def test_a_question_in_hand_is_not_asked_again(monkeypatch: pytest.MonkeyP
     assert begun == 1
 
 
-@pytest.mark.looptime
+@on_its_own_clock
 async def test_what_is_asked_twice_while_in_hand_is_done_once() -> None:
     bus = MemoryBus()
     begun: list[int] = []
@@ -102,7 +103,7 @@ async def test_what_is_asked_twice_while_in_hand_is_done_once() -> None:
     assert begun == [1, 4]
 
 
-@pytest.mark.looptime
+@on_its_own_clock
 async def test_a_stream_that_falls_silent_in_the_middle_is_given_up_at_once() -> None:
     bus = FailingBus()
 
@@ -118,7 +119,7 @@ async def test_a_stream_that_falls_silent_in_the_middle_is_given_up_at_once() ->
             await anext(pieces)
 
 
-@pytest.mark.looptime
+@on_its_own_clock
 async def test_a_piece_that_was_lost_is_noticed() -> None:
     bus = FailingBus()
 
