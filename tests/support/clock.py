@@ -4,6 +4,9 @@ A test with a patience of 50 ms fails on a machine that has no time for it for s
 clock a pause is over as soon as nothing else is left to be done, so that nothing comes too late and
 no test takes long. It is for what happens in this process and loop alone, as on `memory://`:
 threads, sockets and other processes live by another clock.
+
+The package looptime does the same, but its plugin takes hold of the loops of all tests and leaves
+one unclosed where a test has none, which fails another test.
 """
 
 import asyncio
