@@ -1,6 +1,5 @@
 """`fourtier doctor` as a user meets it: a table with every problem in it, and never a traceback."""
 
-import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,7 @@ from fourtier.runtime.bus.pulsar import PulsarSecurity, connect_pulsar
 from fourtier.runtime.running import read_running
 from fourtier.schema.message import Scope
 from tests.provisioning.standin import failing, in_thread, standing_in
-from tests.runtime.support import listening
+from tests.runtime.support import listening, silent
 from tests.support.ports import free_port
 from tests.support.process import FlowCommand
 from tests.support.waiting import wait_until
@@ -193,7 +192,3 @@ async def test_servers_that_are_silent_hold_up_nothing_for_long(
 
 def change(flow: Path, old: str, new: str) -> None:
     flow.write_text(flow.read_text("utf-8").replace(old, new), "utf-8")
-
-
-async def silent(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
-    await reader.read()

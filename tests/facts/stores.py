@@ -48,25 +48,30 @@ class Embedder:
 
 @dataclass
 class Vectors:
-    """Real vectors that can be made to fail: `fail_before` names a method."""
+    """Real vectors; what is to happen `before` they change, a test can say.
+
+    Attributes:
+        fail_before: the method that is to fail.
+    """
 
     real: VectorStore
     fail_before: str = ""
 
-    def _check(self, method: str) -> None:
+    async def before(self, method: str) -> None:
+        """Called by each method that changes something, with its name."""
         if method == self.fail_before:
             raise BrokenError(method)
 
     async def upsert(self, scope: Scope, points: Sequence[Point]) -> None:
-        self._check("upsert")
+        await self.before("upsert")
         await self.real.upsert(scope, points)
 
     async def delete(self, scope: Scope, ids: Sequence[str]) -> int:
-        self._check("delete")
+        await self.before("delete")
         return await self.real.delete(scope, ids)
 
     async def delete_scope(self, scope: Scope) -> int:
-        self._check("delete_scope")
+        await self.before("delete_scope")
         return await self.real.delete_scope(scope)
 
     async def search(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fourtier.engines.vectors.protocol import Point, VectorStore
+from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.facts.graph import SCHEMA
 from fourtier.facts.index import _payload
 from fourtier.facts.records import FactRecord
@@ -46,17 +46,9 @@ class Late(Vectors):
         """Let others go first, or not."""
         await asyncio.sleep(self._chance.choice((0, 0, 0.002, 0.01)))
 
-    async def upsert(self, scope: Scope, points: Sequence[Point]) -> None:
+    async def before(self, method: str) -> None:
         await self.dawdle()
-        await super().upsert(scope, points)
-
-    async def delete(self, scope: Scope, ids: Sequence[str]) -> int:
-        await self.dawdle()
-        return await super().delete(scope, ids)
-
-    async def delete_scope(self, scope: Scope) -> int:
-        await self.dawdle()
-        return await super().delete_scope(scope)
+        await super().before(method)
 
 
 class Replica:

@@ -9,7 +9,7 @@ import pytest
 
 from fourtier.engines.graph.protocol import Statement
 from fourtier.facts.store import FactStore
-from fourtier.schema.message import Scope, Vector
+from fourtier.schema.message import Vector
 from tests.facts.stores import ANN, Opened, Vectors, opened, said
 from tests.support.waiting import wait_until
 
@@ -79,18 +79,11 @@ class Interrupted(Vectors):
 
     deed: Callable[[], Awaitable[object]] | None = None
 
-    async def _interrupt(self) -> None:
-        deed, self.deed = self.deed, None
-        if deed is not None:
+    async def before(self, method: str) -> None:
+        await super().before(method)
+        if method != "upsert" and self.deed is not None:
+            deed, self.deed = self.deed, None
             await deed()
-
-    async def delete(self, scope: Scope, ids: Sequence[str]) -> int:
-        await self._interrupt()
-        return await super().delete(scope, ids)
-
-    async def delete_scope(self, scope: Scope) -> int:
-        await self._interrupt()
-        return await super().delete_scope(scope)
 
 
 async def test_what_is_stated_again_while_it_is_forgotten_is_found(store: Opened) -> None:

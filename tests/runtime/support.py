@@ -145,6 +145,11 @@ class _Reluctant:
 Answering = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
+async def silent(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
+    """Answer nothing, until the other side goes."""
+    await reader.read()
+
+
 @asynccontextmanager
 async def listening(answer: Answering) -> AsyncGenerator[str]:
     """Listen on loopback; yields HOST:PORT."""

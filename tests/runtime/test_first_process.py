@@ -5,48 +5,46 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.runtime.support import listening, silent
 from tests.support.process import FOURTIER
 from tests.support.waiting import wait_until
 
 _NAMESPACE = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child"]
 
 
-def _can_be_first() -> bool:
-    if shutil.which("unshare") is None:
-        return False
-    tried = subprocess.run([*_NAMESPACE, "true"], check=False, capture_output=True)  # noqa: S603
-    return tried.returncode == 0
+@pytest.fixture(scope="module")
+def namespaces() -> None:
+    """Skip where the system gives none."""
+    if shutil.which("unshare") is not None:
+        tried = subprocess.run([*_NAMESPACE, "true"], check=False, capture_output=True)  # noqa: S603
+        if tried.returncode == 0:
+            return
+    pytest.skip("this system gives no PID namespaces")
 
 
 def _child_of(pid: int) -> int:
     return int(Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8"))
 
 
-@pytest.mark.skipif(
-    sys.platform != "linux" or not _can_be_first(), reason="this system gives no PID namespaces"
-)
+@pytest.mark.usefixtures("namespaces")
 @pytest.mark.parametrize("command", ["doctor --flow cluster", "serve cluster facts"])
 async def test_sigterm_ends_it_while_it_waits_for_the_bus(command: str) -> None:
     asked = asyncio.Event()
 
-    async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         asked.set()
-        await reader.read()
-        writer.close()
+        await silent(reader, writer)
 
-    silent = await asyncio.start_server(say_nothing, "127.0.0.1")
-    port = silent.sockets[0].getsockname()[1]
-    async with silent:
+    async with listening(broker) as place:
         process = await asyncio.create_subprocess_exec(
             *_NAMESPACE,
             FOURTIER,
             *command.split(),
-            env=os.environ | {"FOURTIER_BUS_URL": f"pulsar://127.0.0.1:{port}"},
+            env=os.environ | {"FOURTIER_BUS_URL": f"pulsar://{place}"},
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
         )

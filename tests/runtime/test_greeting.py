@@ -10,7 +10,7 @@ from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.bus.greeting import greet
 from fourtier.runtime.bus.opening import BusPlace, open_bus
 from fourtier.runtime.errors import StartupError
-from tests.runtime.support import Answering, listening
+from tests.runtime.support import Answering, listening, silent
 
 
 def frame(command: bytes) -> bytes:
@@ -69,9 +69,6 @@ async def test_a_failed_handshake_is_told_in_its_own_words() -> None:
 
 async def test_silence_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fourtier.runtime.bus.greeting._WITHIN", 0.05)
-
-    async def silent(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
-        await reader.read()
 
     async with listening(silent) as place:
         with pytest.raises(BusError, match=r"no answer within 0\.05 seconds"):
