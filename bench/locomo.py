@@ -16,8 +16,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from fourtier.cli.connection import open_client
 from fourtier.client import Client
+from fourtier.interfaces.cli.connection import open_client
 from fourtier.schema.message import Scope
 
 DATA = Path(__file__).parent.parent.parent / "shared/data/locomo/locomo_dev.json"

@@ -19,7 +19,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from fourtier.client import client_on
-from fourtier.runtime.loop import run
+from fourtier.runtime.process.loop import run
 from fourtier.schema.facts import LIST_FACTS, STORE_FACT, ListFactsRequest, StoreFactRequest
 from tests.road.services import ROAD
 from tests.support.flow import RunningFlow, running_flow

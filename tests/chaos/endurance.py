@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fourtier.client import client_on
-from fourtier.runtime.bus.pulsar import PulsarSecurity, connect_pulsar
+from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, connect_pulsar
 from tests.chaos.faults import Endured, Fault, endure, warm_up
 from tests.chaos.findings import out_of_step, settled
 from tests.chaos.floods import overload

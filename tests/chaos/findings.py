@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fourtier.client import Client
-from fourtier.promotion.promoting import LEAST_INVOCATIONS
+from fourtier.memory.promotion.promoting import LEAST_INVOCATIONS
 from fourtier.runtime.errors import FourtierError
 from fourtier.schema.episodes import Episode
 from fourtier.schema.message import Scope

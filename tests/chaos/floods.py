@@ -5,11 +5,11 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 
-from fourtier.agent.parameters import AgentParameters
+from fourtier.agents.react_mem.parameters import AgentParameters
 from fourtier.runtime.bus.contract import Address, Bus, Mode
-from fourtier.runtime.bus.pulsar import PulsarSecurity, connect_pulsar
-from fourtier.runtime.host import OPERATOR
-from fourtier.runtime.serving import dead_letter_address
+from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, connect_pulsar
+from fourtier.runtime.process.host import OPERATOR
+from fourtier.runtime.rpc.server import dead_letter_address
 from fourtier.schema.agent import AGENT_REQUEST
 from tests.chaos.faults import Endured, Fault, nothing
 from tests.chaos.flow import NAMESPACE, TENANT, ChaosFlow

@@ -10,7 +10,7 @@ from pathlib import Path
 from pulsar_lite.binary_finder import find_pulsar_lite_binary
 
 from fourtier.runtime.bus.contract import BusError
-from fourtier.runtime.bus.greeting import greet
+from fourtier.runtime.bus.pulsar.handshake import greet
 from tests.chaos.relay import relay
 from tests.chaos.script import Script
 from tests.chaos.tools import LEDGER, offer_tools

@@ -1,6 +1,6 @@
 """A disk that is full under one service; with room again, its dead letters are replayed."""
 
-from fourtier.runtime.dead_letters import replay_dead_letters
+from fourtier.operations.dead_letters import replay_dead_letters
 from tests.chaos.faults import Fault
 from tests.chaos.floods import bus_of
 from tests.chaos.flow import ChaosFlow

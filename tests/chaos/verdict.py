@@ -6,8 +6,8 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fourtier.operations.dead_letters import list_dead_letters
 from fourtier.runtime.bus.contract import Bus
-from fourtier.runtime.dead_letters import list_dead_letters
 from tests.chaos.findings import Findings
 from tests.chaos.flow import SERVICES
 from tests.chaos.runs import Run

@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from fourtier.cli.main import app
+from fourtier.interfaces.cli.main import app
 
 
 def parsed(arguments: Sequence[str]) -> tuple[str, dict[str, Any]]:

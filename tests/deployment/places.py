@@ -13,9 +13,9 @@ import yaml
 
 from fourtier.engines.stores import stores_of
 from fourtier.flows.model import Flow, read_flow
-from fourtier.runtime import host, telemetry_setup
-from fourtier.runtime.bus.closing import CLOSES_WITHIN
-from fourtier.runtime.registry import load_service
+from fourtier.runtime.bus.pulsar.closing import CLOSES_WITHIN
+from fourtier.runtime.process import host, telemetry_setup
+from fourtier.runtime.service.registry import load_service
 from fourtier.runtime.settings import Settings
 
 OVERLAYS = ("laptop", "production")

@@ -157,7 +157,7 @@ def test_its_packages_are_enough_for_the_embedding_model(image: Path, tmp_path: 
 
 
 _EMBED = """
-from fourtier.embeddings.bundled import load
+from fourtier.models.embeddings.bundled import load
 print(len(next(iter(load(1).embed(["Is anybody there?"])))))
 """
 

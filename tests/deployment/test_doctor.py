@@ -21,7 +21,7 @@ from tests.deployment.places import (
 )
 from tests.deployment.test_commands import VALUES
 from tests.deployment.test_manifests import FLOW_FILE
-from tests.runtime.support import Answering, listening
+from tests.runtime.rpc.support import Answering, listening
 from tests.support.process import FOURTIER
 
 PAGES = [Path(name).read_text("utf-8") for name in ("docs/operating.md", "k8s/README.md")]

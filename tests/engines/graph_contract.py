@@ -8,7 +8,7 @@ from types import NoneType
 
 import pytest
 
-from fourtier.engines.graph.overtaking import again_when_overtaken
+from fourtier.engines.graph.conflicts import again_when_overtaken
 from fourtier.engines.graph.protocol import (
     GraphSchema,
     GraphStore,

@@ -150,8 +150,8 @@ async def test_a_wrong_statement_would_be_noticed(engine: str, tmp_path: Path) -
         def text(self) -> str:
             return "UNWIND $ids AS wanted MATCH (f:Fact {id: wanted} RETURN f"
 
-    async with _opened(engine, tmp_path, "fourtier.facts") as store:
-        assert await _planned(store, Wrong("fourtier.facts", "queries.cypher", "wrong"))
+    async with _opened(engine, tmp_path, "fourtier.memory.facts") as store:
+        assert await _planned(store, Wrong("fourtier.memory.facts", "queries.cypher", "wrong"))
 
 
 def test_there_are_statements_to_plan() -> None:

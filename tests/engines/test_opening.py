@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from fourtier.engines.config import EnginePlace
 from fourtier.engines.opening import open_graph, open_vectors
-from fourtier.engines.places import EnginePlace
 from fourtier.engines.stores import Collection
 from fourtier.runtime.errors import StartupError
-from fourtier.runtime.service import CollectionLayout
+from fourtier.runtime.service.context import CollectionLayout
 from tests.engines.graph_contract import SCHEMA, create, row, things
 from tests.engines.vectors_contract import ANN, DIMENSIONS, point
 from tests.support.qdrant import shared_qdrant

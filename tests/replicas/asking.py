@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from fourtier.runtime import envelope
 from fourtier.runtime.bus.contract import Address, Bus, Mode, Subscription
+from fourtier.runtime.rpc import envelope
 from fourtier.schema.agent import (
     AGENT_REQUEST,
     INVOCATION_ENDED,

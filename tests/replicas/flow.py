@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from fourtier.runtime.bus.contract import Bus
-from fourtier.runtime.bus.pulsar import PulsarSecurity, connect_pulsar
-from fourtier.runtime.envelope import new_id
+from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, connect_pulsar
+from fourtier.runtime.rpc.envelope import new_id
 from tests.chaos.flow import SERVICES
 from tests.chaos.script import Script
 from tests.chaos.tools import LEDGER, offer_tools

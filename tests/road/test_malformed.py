@@ -11,8 +11,8 @@ from pydantic import BaseModel, ValidationError
 
 from fourtier.client import client_on
 from fourtier.runtime.bus.contract import Address, Bus, Mode
-from fourtier.runtime.host import OPERATOR
-from fourtier.runtime.serving import dead_letter_address
+from fourtier.runtime.process.host import OPERATOR
+from fourtier.runtime.rpc.server import dead_letter_address
 from fourtier.schema.catalogue import all_declared, topic_of
 from fourtier.schema.message import Scope
 from fourtier.schema.topics import Topic

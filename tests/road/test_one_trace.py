@@ -11,7 +11,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from fourtier.client import Client, client_on
 from fourtier.flows.model import Flow
 from fourtier.flows.plan import host_plan
-from fourtier.runtime.host import Host, run_services
+from fourtier.runtime.process.host import Host, run_services
 from fourtier.runtime.settings import Settings
 from tests.road.services import ROAD
 from tests.support.flow import RunningFlow, running_flow

@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from fourtier.cli.chat import newest_first
 from fourtier.client import Client, Reply, client_on
+from fourtier.interfaces.cli.chat import newest_first
 from fourtier.schema.message import Scope
 from tests.road.services import ROAD
 from tests.support.flow import running_flow

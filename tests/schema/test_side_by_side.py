@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from fourtier.runtime import envelope
+from fourtier.operations.dead_letters import list_dead_letters
 from fourtier.runtime.bus.contract import Address, Bus, Mode, Subscription
-from fourtier.runtime.calls import Caller
-from fourtier.runtime.dead_letters import list_dead_letters
+from fourtier.runtime.rpc import envelope
+from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.catalogue import all_declared, topic_of
 from fourtier.schema.conversations import GET_CONVERSATION, GetConversationMemoryRequest
 from fourtier.schema.message import Message

@@ -10,8 +10,8 @@ from fourtier.flows.model import Flow
 from fourtier.flows.plan import bus_place, host_plan
 from fourtier.runtime.bus.contract import Bus
 from fourtier.runtime.bus.opening import open_bus
-from fourtier.runtime.calls import Caller, open_caller
-from fourtier.runtime.host import Host, run_services
+from fourtier.runtime.process.host import Host, run_services
+from fourtier.runtime.rpc.caller import Caller, open_caller
 from fourtier.runtime.settings import Settings
 from tests.cluster.flows import flow_place
 

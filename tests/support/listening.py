@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from fourtier.runtime import envelope
 from fourtier.runtime.bus.contract import Address, Bus, Mode, Subscription
+from fourtier.runtime.rpc import envelope
 from fourtier.schema.message import Message
 from fourtier.schema.topics import Topic
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fourtier.client import Client, connect
 from fourtier.runtime.errors import StartupError
-from fourtier.runtime.running import read_running
+from fourtier.runtime.process.running import read_running
 from tests.support.waiting import wait_until
 
 FOURTIER = str(Path(sys.executable).with_name("fourtier"))

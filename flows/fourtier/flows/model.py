@@ -8,7 +8,7 @@ from typing import Any, Self
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from fourtier.runtime.service import Quantisation
+from fourtier.runtime.service.context import Quantisation
 from fourtier.runtime.settings import EngineUrl
 from fourtier.runtime.validation import in_words
 

@@ -7,12 +7,12 @@ from pydantic import ValidationError
 
 from fourtier.flows.model import Flow, FlowError
 from fourtier.runtime.bus.opening import BusPlace
-from fourtier.runtime.bus.pulsar import PulsarSecurity
-from fourtier.runtime.host import HostPlan
-from fourtier.runtime.registry import load_service
-from fourtier.runtime.service import CollectionLayout, Engines, Parameters
+from fourtier.runtime.bus.pulsar.connection import PulsarSecurity
+from fourtier.runtime.process.flow_process import ProcessPlan
+from fourtier.runtime.process.host import HostPlan
+from fourtier.runtime.service.context import CollectionLayout, Engines, Parameters
+from fourtier.runtime.service.registry import load_service
 from fourtier.runtime.settings import Settings, secret
-from fourtier.runtime.up import ProcessPlan
 from fourtier.runtime.validation import in_words
 
 DEFAULT_DATA = Path(".fourtier")

@@ -3,17 +3,17 @@
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 
+from fourtier.engines.config import EMBEDDED, place_of
 from fourtier.engines.opening import open_provisioners
-from fourtier.engines.places import EMBEDDED, place_of
 from fourtier.engines.stores import stores_of
 from fourtier.flows.model import Flow
 from fourtier.flows.plan import DEFAULT_DATA, bus_place, engines_of, parameters_of
+from fourtier.runtime.bus.pulsar.admin import AdminPlace
+from fourtier.runtime.bus.pulsar.policies import Keeping
+from fourtier.runtime.bus.pulsar.provisioning import BusNeeds, provision_bus
 from fourtier.runtime.errors import StartupError
-from fourtier.runtime.provisioning.admin import AdminPlace
-from fourtier.runtime.provisioning.bus import BusNeeds, provision_bus
-from fourtier.runtime.provisioning.policies import Keeping
-from fourtier.runtime.provisioning.steps import NothingToDo, Provisioner
-from fourtier.runtime.registry import load_service
+from fourtier.runtime.provisioning import NothingToDo, Provisioner
+from fourtier.runtime.service.registry import load_service
 from fourtier.runtime.settings import Settings, secret
 from fourtier.schema.catalogue import all_declared, topic_of
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from fourtier.client.memory import Conversations, Episodes, Facts
 from fourtier.runtime.bus.contract import Bus
-from fourtier.runtime.bus.pulsar import PulsarSecurity, connect_pulsar
-from fourtier.runtime.calls import Caller, open_caller
-from fourtier.runtime.envelope import new_id
+from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, connect_pulsar
+from fourtier.runtime.rpc.caller import Caller, open_caller
+from fourtier.runtime.rpc.envelope import new_id
 from fourtier.schema.agent import (
     AGENT_REQUEST,
     AgentRequest,

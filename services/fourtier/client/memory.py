@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from fourtier.runtime.calls import Caller
+from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.conversations import (
     DELETE_CONVERSATION,
     DIALOGUE_RECORDED,

@@ -4,13 +4,13 @@ from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from importlib.metadata import version
 
+from fourtier.engines.config import EMBEDDED, EnginePlace
 from fourtier.engines.graph.protocol import GraphSchema, GraphStore
-from fourtier.engines.places import EMBEDDED, EnginePlace
 from fourtier.engines.stores import Collection, Stores
 from fourtier.engines.vectors.edge import open_edge
 from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.runtime.errors import StartupError
-from fourtier.runtime.provisioning.steps import NothingToDo, Provisioner
+from fourtier.runtime.provisioning import NothingToDo, Provisioner
 
 _GRAPH_SCHEMES = {"bolt", "neo4j", "bolt+s", "neo4j+s", "bolt+ssc", "neo4j+ssc"}
 _VECTOR_SCHEMES = {"http", "https"}

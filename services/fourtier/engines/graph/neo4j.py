@@ -24,8 +24,8 @@ from neo4j.exceptions import (
 )
 
 from fourtier.engines.graph.binding import bound, bound_all
+from fourtier.engines.graph.conflicts import again_when_overtaken
 from fourtier.engines.graph.neo4j_schema import Index, indexes
-from fourtier.engines.graph.overtaking import again_when_overtaken
 from fourtier.engines.graph.protocol import (
     GraphSchema,
     OvertakenError,
@@ -35,7 +35,7 @@ from fourtier.engines.graph.protocol import (
     require_rows,
 )
 from fourtier.runtime.errors import AwayError, StartupError
-from fourtier.runtime.redaction import one_line
+from fourtier.runtime.telemetry.redaction import one_line
 from fourtier.schema.message import Scope
 
 #: What a server may answer to two who create the same where it does not exist.

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 
+from fourtier.engines.config import EnginePlace
 from fourtier.engines.graph.neo4j import (
     Neo4jGraphStore,
     connect_neo4j,
@@ -11,8 +12,7 @@ from fourtier.engines.graph.neo4j import (
 )
 from fourtier.engines.graph.neo4j_schema import Index, indexes
 from fourtier.engines.graph.protocol import GraphSchema
-from fourtier.engines.places import EnginePlace
-from fourtier.runtime.provisioning.steps import State, Step
+from fourtier.runtime.provisioning import State, Step
 
 _SHOW = """
 SHOW INDEXES YIELD labelsOrTypes, properties, owningConstraint

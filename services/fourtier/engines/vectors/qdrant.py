@@ -25,8 +25,8 @@ from fourtier.engines.vectors.protocol import Hit, Payload, Point
 from fourtier.engines.vectors.qdrant_collections import create_collection
 from fourtier.engines.vectors.sparse import encode_document, encode_query
 from fourtier.runtime.errors import AwayError, StartupError
-from fourtier.runtime.redaction import one_line
-from fourtier.runtime.service import CollectionLayout
+from fourtier.runtime.service.context import CollectionLayout
+from fourtier.runtime.telemetry.redaction import one_line
 from fourtier.schema.message import Scope, Vector
 
 #: The first that takes the weights of words from one tenant's texts; older ones would not say so.

@@ -7,7 +7,7 @@ from qdrant_client.http.exceptions import UnexpectedResponse
 
 from fourtier.engines.vectors.points import DENSE, SCOPE, SPARSE
 from fourtier.runtime.errors import StartupError
-from fourtier.runtime.service import CollectionLayout, Quantisation
+from fourtier.runtime.service.context import CollectionLayout, Quantisation
 
 _CONFLICT = 409
 #: The small copies stay in memory; that is what they are made for.

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, asynccontextmanager
 
 from qdrant_client import AsyncQdrantClient, models
 
-from fourtier.engines.places import EnginePlace
+from fourtier.engines.config import EnginePlace
 from fourtier.engines.stores import Collection
 from fourtier.engines.vectors.points import SCOPE
 from fourtier.engines.vectors.qdrant import connect_qdrant, told_plainly
@@ -16,7 +16,7 @@ from fourtier.engines.vectors.qdrant_collections import (
     create_vectors,
     differences,
 )
-from fourtier.runtime.provisioning.steps import State, Step
+from fourtier.runtime.provisioning import State, Step
 
 _LEFT = "left as it is, to be moved by hand"
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fourtier.runtime.bus.contract import Bus, BusError
-from fourtier.runtime.bus.embedded import embedded_broker
+from fourtier.runtime.bus.embedded.broker import embedded_broker
 from fourtier.runtime.bus.memory import MemoryBus
-from fourtier.runtime.bus.pulsar import PulsarSecurity, connect_pulsar
+from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, connect_pulsar
 from fourtier.runtime.errors import StartupError
 
 log = logging.getLogger(__name__)

@@ -1,5 +1,0 @@
-"""What the agent can do: its own tools, Python functions by entry point, services on topics."""
-
-from fourtier.agent.tools.functions import tool
-
-__all__ = ["tool"]

@@ -1,0 +1,1 @@
+"""What reasons with memory: one package for each agent."""

@@ -1,0 +1,56 @@
+"""How a command finds the flow that it talks to."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from fourtier.client import Client, client_on
+from fourtier.flows.model import Flow, read_flow
+from fourtier.flows.plan import bus_place
+from fourtier.interfaces.cli.scope import DEFAULT_FLOW
+from fourtier.runtime.bus.contract import Bus
+from fourtier.runtime.bus.opening import BusPlace, open_bus
+from fourtier.runtime.errors import StartupError
+from fourtier.runtime.process.running import read_running
+from fourtier.runtime.settings import Settings, read_settings
+
+
+@asynccontextmanager
+async def open_flow_bus(flow: str = DEFAULT_FLOW) -> AsyncGenerator[Bus]:
+    """Connect to the bus of a running flow.
+
+    A flow with a broker of its own is found by its URL, one with the embedded bus by the note that
+    it leaves in its data directory.
+
+    Raises:
+        StartupError: no flow is running there.
+        FlowError: there is no such flow.
+    """
+    async with open_bus(reachable_bus(read_flow(flow), read_settings())) as (bus, _):
+        yield bus
+
+
+def reachable_bus(flow: Flow, settings: Settings) -> BusPlace:
+    """Where the bus of a running flow is.
+
+    Raises:
+        StartupError: no flow is running with the data directory, or its bus is inside its process.
+    """
+    place = bus_place(flow, settings)
+    if place.url == "memory://":
+        raise StartupError("a flow on memory:// can be reached only from its own process")
+    if place.url != "embedded":
+        return place
+    running = read_running(place.data)
+    return BusPlace(
+        url=running.bus_url, tenant=running.tenant, namespace=running.namespace, data=place.data
+    )
+
+
+@asynccontextmanager
+async def open_client(flow: str = DEFAULT_FLOW) -> AsyncGenerator[Client]:
+    """Make a client of a running flow.
+
+    Raises: as `open_flow_bus`.
+    """
+    async with open_flow_bus(flow) as bus, client_on(bus) as client:
+        yield client

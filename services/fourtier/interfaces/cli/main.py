@@ -1,0 +1,95 @@
+"""The `fourtier` command: sub-commands by theme, and what an error looks like."""
+
+import os
+import signal
+import sys
+import traceback
+from types import FrameType
+from typing import NoReturn
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from fourtier.flows.model import FlowError
+from fourtier.interfaces.cli import (
+    flows,
+    importing,
+    memory,
+    operations,
+    provisioning,
+    reindexing,
+    talking,
+)
+from fourtier.runtime.bus.contract import BusError
+from fourtier.runtime.errors import FourtierError, StartupError
+
+app = typer.Typer(
+    name="fourtier",
+    help="A memory that lasts for AI agents: run a flow, talk to it, look after what it remembers.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+for commands in (flows, provisioning, talking, importing):
+    commands.add_to(app)
+reindexing.add_to(memory.facts)
+app.add_typer(memory.facts, name="facts")
+app.add_typer(memory.episodes, name="episodes")
+app.add_typer(memory.conversations, name="conversations")
+app.add_typer(operations.dead_letters, name="dead-letters")
+operations.add_to(app)
+
+#: What cannot start or is used wrongly ends with 2, what failed with 1.
+_CANNOT_START, _FAILED, _INTERRUPTED, _TERMINATED = 2, 1, 130, 143
+_FIRST_PROCESS = 1
+
+
+def main() -> NoReturn:
+    """Run the command; an error that Fourtier raises on purpose is one line on stderr.
+
+    The process ends without the clean-up of the interpreter and of C++: everything that was opened
+    is closed by then, and Pulsar's client library can still abort in its destructors.
+    """
+    _heed_sigterm()
+    code = _run()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _heed_sigterm() -> None:
+    """End at SIGTERM, as every other process, also where this is the first one of a container.
+
+    The kernel gives the first process only signals for which it has a handler of its own. A flow
+    has one once it runs; before, and in the other commands, there would be none.
+    """
+    if os.getpid() == _FIRST_PROCESS:
+        signal.signal(signal.SIGTERM, _end)
+
+
+def _end(_number: int, _frame: FrameType | None) -> NoReturn:
+    os._exit(_TERMINATED)
+
+
+def _run() -> int:
+    try:
+        app()
+    except SystemExit as end:  # how typer ends, also after --help
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except (StartupError, FlowError) as error:
+        return _complain(error, _CANNOT_START)
+    except (FourtierError, BusError) as error:
+        return _complain(error, _FAILED)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except Exception:  # noqa: BLE001 - a bug, whose traceback helps to find it
+        traceback.print_exc()
+        return _FAILED
+    return 0
+
+
+def _complain(error: Exception, code: int) -> int:
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console.print(f"[red]fourtier:[/] {escape(str(error))}")
+    return code

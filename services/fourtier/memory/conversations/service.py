@@ -1,0 +1,146 @@
+"""`conversations`: what happened in each conversation, in order; read whole, never searched."""
+
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import ClassVar, Self
+
+from pydantic import Field
+
+from fourtier.engines.config import engine_place
+from fourtier.engines.counting import count_nodes
+from fourtier.engines.graph.protocol import GraphStore
+from fourtier.engines.opening import open_graph
+from fourtier.engines.stores import Stores
+from fourtier.memory.conversations.ending import Ending
+from fourtier.memory.conversations.records import ConversationKey, InvocationRecord
+from fourtier.memory.conversations.store import SCHEMA, ConversationStore
+from fourtier.runtime.rpc.routes import Route, answer, answer_together, on_together
+from fourtier.runtime.service.context import Parameters, Surroundings
+from fourtier.runtime.service.periodic import repeating
+from fourtier.schema.agent import INVOCATION_ENDED, InvocationEnded
+from fourtier.schema.conversations import (
+    DELETE_CONVERSATION,
+    DIALOGUE_RECORDED,
+    END_CONVERSATION,
+    GET_CONVERSATION,
+    LIST_CONVERSATIONS,
+    UPDATE_CONVERSATION,
+    DeleteConversationRequest,
+    DeleteConversationResponse,
+    DialogueTurn,
+    EndConversationRequest,
+    EndConversationResponse,
+    GetConversationMemoryRequest,
+    GetConversationMemoryResponse,
+    ListConversationsRequest,
+    ListConversationsResponse,
+    UpdateConversationMemoryRequest,
+    UpdateConversationMemoryResponse,
+)
+from fourtier.schema.status import Kept
+
+#: Imports come in floods; a bigger batch costs the same one commit.
+_TURNS_TOGETHER = 256
+
+
+class ConversationsParameters(Parameters):
+    """When a conversation that nobody ends has ended."""
+
+    idle_seconds: float = Field(
+        default=1_800,
+        gt=0,
+        le=315_360_000,  # ten years: the moment so long ago must still be a date
+        description="without anything new for so long, a conversation has ended",
+    )
+    sweep_seconds: float = Field(
+        default=10, gt=0, description="pause between two looks for such conversations"
+    )
+
+
+class ConversationsService:
+    """Owns the records of all conversations."""
+
+    parameters: ClassVar[type[ConversationsParameters]] = ConversationsParameters
+    stores: ClassVar[Stores] = Stores(SCHEMA)
+
+    def __init__(self, store: ConversationStore, ending: Ending, graph: GraphStore) -> None:
+        self._store = store
+        self._graph = graph
+        self._ending = ending
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls, surroundings: Surroundings, parameters: ConversationsParameters
+    ) -> AsyncGenerator[Self]:
+        """Open the graph and begin to look for idle conversations."""
+        async with open_graph(engine_place(surroundings), SCHEMA) as graph:
+            store = ConversationStore(graph)
+            idle = timedelta(seconds=parameters.idle_seconds)
+            ending = Ending(store, surroundings.caller, idle)
+            async with repeating(
+                "The sweep of idle conversations", parameters.sweep_seconds, ending.sweep
+            ):
+                yield cls(store, ending, graph)
+
+    def routes(self) -> Iterator[Route]:
+        """What it handles."""
+        yield answer(GET_CONVERSATION, self.get)
+        yield answer(LIST_CONVERSATIONS, self.list)
+        yield answer_together(UPDATE_CONVERSATION, self.update)
+        yield on_together(INVOCATION_ENDED, self.record_runs)
+        yield on_together(DIALOGUE_RECORDED, self.record_turns, most=_TURNS_TOGETHER)
+        yield answer(END_CONVERSATION, self.end)
+        yield answer(DELETE_CONVERSATION, self.delete)
+
+    async def kept(self) -> Sequence[Kept]:
+        """How many conversations and invocations there are in all."""
+        return await count_nodes(
+            self._graph, {"Conversation": "conversations", "Invocation": "invocations"}
+        )
+
+    async def get(self, request: GetConversationMemoryRequest) -> GetConversationMemoryResponse:
+        """Read a record."""
+        record = await self._store.get(ConversationKey.of(request), request.last)
+        return GetConversationMemoryResponse(conversation=record)
+
+    async def list(self, request: ListConversationsRequest) -> ListConversationsResponse:
+        """Read a page of a scope's conversations."""
+        listed, total = await self._store.page(request.scope, request.limit, request.offset)
+        return ListConversationsResponse(conversations=tuple(listed), total=total)
+
+    async def update(
+        self, requests: Sequence[UpdateConversationMemoryRequest]
+    ) -> Sequence[UpdateConversationMemoryResponse]:
+        """Append summaries that were made elsewhere."""
+        now = datetime.now(UTC)
+        await self._store.append(
+            [
+                InvocationRecord.from_summary(
+                    ConversationKey.of(request), request.invocation_summary, now
+                )
+                for request in requests
+            ],
+            now,
+        )
+        return [UpdateConversationMemoryResponse(success=True)] * len(requests)
+
+    async def record_runs(self, events: Sequence[InvocationEnded]) -> None:
+        """Append what finished runs were asked, did and answered."""
+        records = [InvocationRecord.from_run(event) for event in events]
+        await self._store.append(records, datetime.now(UTC))
+
+    async def record_turns(self, turns: Sequence[DialogueTurn]) -> None:
+        """Append imported dialogue."""
+        now = datetime.now(UTC)
+        await self._store.append([InvocationRecord.from_turn(turn, now) for turn in turns], now)
+
+    async def end(self, request: EndConversationRequest) -> EndConversationResponse:
+        """End a conversation."""
+        return EndConversationResponse(ended=await self._ending.end(ConversationKey.of(request)))
+
+    async def delete(self, request: DeleteConversationRequest) -> DeleteConversationResponse:
+        """Delete a conversation."""
+        deleted = await self._store.delete(ConversationKey.of(request))
+        return DeleteConversationResponse(deleted=deleted)

@@ -1,0 +1,61 @@
+"""An episode as the vector store keeps it, and the ways from a request and to an answer."""
+
+import uuid
+from datetime import datetime
+
+from fourtier.engines.timestamps import as_text
+from fourtier.engines.vectors.protocol import Hit, Payload
+from fourtier.schema.episodes import Episode, StoreEpisodeRequest
+
+_NAMESPACE = uuid.UUID("6f4f6c1a-2d6b-5c7e-8b1d-94a1f0c3e275")
+
+_EPISODE, _ENDED_AT = "episode", "ended_at"
+RESULT = "result"
+
+
+def episode_id(request: StoreEpisodeRequest) -> str:
+    """The given id, or one that is the same whenever the same is to be kept.
+
+    The time is part of it only where it was given: a repeated request without one is still the
+    same episode.
+    """
+    if request.episode_id:
+        return request.episode_id
+    ended_at = as_text(request.timestamp) if request.timestamp else ""
+    parts = (request.scope.key, request.goal, request.source, ended_at)
+    return str(uuid.uuid5(_NAMESPACE, "\n".join(parts)))
+
+
+def to_episode(request: StoreEpisodeRequest, known: Episode | None, now: datetime) -> Episode:
+    """The episode of a request; without a time of its own it keeps the one that is known."""
+    return Episode(
+        id=episode_id(request),
+        goal=request.goal,
+        steps=request.steps,
+        outcome=request.outcome,
+        lessons=request.lessons,
+        result=request.result,
+        source=request.source,
+        timestamp=request.timestamp or (known.timestamp if known else now),
+        metadata=request.metadata,
+    )
+
+
+def to_payload(episode: Episode) -> Payload:
+    """What is stored with the vector."""
+    return {
+        _EPISODE: episode.model_dump_json(),
+        _ENDED_AT: as_text(episode.timestamp),
+        RESULT: episode.result,
+    }
+
+
+def from_hit(hit: Hit) -> Episode:
+    """The episode that was found, with its score if it was searched for."""
+    episode = Episode.model_validate_json(hit.payload[_EPISODE])
+    return episode.model_copy(update={"score": hit.similarity})
+
+
+def ended_at(hit: Hit) -> str:
+    """When the episode ended, sortable, without reading the rest of it."""
+    return hit.payload[_ENDED_AT]

@@ -1,0 +1,137 @@
+"""The episodes of scopes in a vector store, each under the vector of its goal."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from fourtier.engines.stores import Collection
+from fourtier.engines.timestamps import as_text
+from fourtier.engines.vectors.protocol import Hit, Point, VectorStore
+from fourtier.memory.episodes.records import (
+    RESULT,
+    ended_at,
+    episode_id,
+    from_hit,
+    to_episode,
+    to_payload,
+)
+from fourtier.models.embeddings.client import Embed
+from fourtier.schema.episodes import Episode, Result, StoreEpisodeRequest
+from fourtier.schema.message import Scope, Vector
+
+COLLECTION = Collection("episodes", indexed=(RESULT,))
+_PAGE = 1_000
+
+
+class EpisodeStore:
+    """Reads and writes episodes; those older than `ttl` are as good as gone.
+
+    Args:
+        ttl: how long after its end an episode is kept; None is for ever.
+        least_similarity: cosine below which a goal is another matter and not found.
+    """
+
+    def __init__(
+        self,
+        vectors: VectorStore,
+        embed: Embed,
+        *,
+        ttl: timedelta | None,
+        least_similarity: float,
+    ) -> None:
+        self._vectors = vectors
+        self._embed = embed
+        self._ttl = ttl
+        self._least_similarity = least_similarity
+
+    async def store(
+        self, scope: Scope, requests: Sequence[StoreEpisodeRequest]
+    ) -> list[tuple[str, bool]]:
+        """Write episodes over what was there under their ids; each id, and whether it is new."""
+        goals = list(dict.fromkeys(request.goal for request in requests))
+        vectors = dict(zip(goals, await self._embed(goals), strict=True))
+        hits = await self._vectors.get(scope, [episode_id(request) for request in requests])
+        known = {hit.id: from_hit(hit) for hit in hits}
+        now = datetime.now(UTC)
+        stored: list[tuple[str, bool]] = []
+        written: dict[str, Episode] = {}
+        for request in requests:
+            identity = episode_id(request)
+            written[identity] = to_episode(request, known.get(identity), now)
+            stored.append((identity, identity not in known))
+            known[identity] = written[identity]
+        await self._vectors.upsert(
+            scope,
+            [
+                Point(episode.id, vectors[episode.goal], episode.goal, to_payload(episode))
+                for episode in written.values()
+            ],
+        )
+        return stored
+
+    async def search(
+        self, scope: Scope, goal: str, vector: Vector | None, top_k: int, result: Result | None
+    ) -> list[Episode]:
+        """Episodes with a goal like this one, best first, with the cosine as score."""
+        if vector is None:
+            vector = (await self._embed([goal]))[0]
+        where = {RESULT: result} if result else None
+        limit = top_k
+        while True:
+            hits = await self._vectors.similar(scope, vector, limit, where)
+            near = [hit for hit in hits if (hit.similarity or 0.0) >= self._least_similarity]
+            living = [hit for hit in near if not self._expired(hit)]
+            if len(living) >= top_k or len(near) < limit:
+                return [from_hit(hit) for hit in living[:top_k]]
+            limit *= 2  # expired ones stood in the way
+
+    async def get(self, scope: Scope, identity: str) -> Episode | None:
+        """One episode, or None."""
+        hits = await self._vectors.get(scope, [identity])
+        return next((from_hit(hit) for hit in hits if not self._expired(hit)), None)
+
+    async def page(self, scope: Scope, limit: int, offset: int) -> tuple[list[Episode], int]:
+        """Episodes newest first, and how many there are in all."""
+        living = [hit for hit in await self.all(scope) if not self._expired(hit)]
+        living.sort(key=lambda hit: (ended_at(hit), hit.id), reverse=True)
+        return [from_hit(hit) for hit in living[offset : offset + limit]], len(living)
+
+    async def delete(self, scope: Scope, ids: Sequence[str]) -> int:
+        """Delete episodes; returns how many there were."""
+        return await self._vectors.delete(scope, ids)
+
+    async def delete_scope(self, scope: Scope) -> int:
+        """Delete all episodes of a scope; returns how many there were."""
+        return await self._vectors.delete_scope(scope)
+
+    async def count(self, scope: Scope) -> int:
+        """How many are kept, expired ones included."""
+        return await self._vectors.count(scope)
+
+    async def all(self, scope: Scope) -> list[Hit]:
+        """All that is kept of a scope, expired ones included."""
+        found: list[Hit] = []
+        after: str | None = None
+        while page := await self._vectors.scroll(scope, _PAGE, after):
+            found += page
+            after = page[-1].id
+        return found
+
+    async def expired(self, scope: Scope) -> list[str]:
+        """The ids of those whose time is over."""
+        if self._ttl is None:
+            return []
+        return [hit.id for hit in await self.all(scope) if self._expired(hit)]
+
+    def _expired(self, hit: Hit) -> bool:
+        return self._ttl is not None and ended_at(hit) < as_text(datetime.now(UTC) - self._ttl)
+
+
+def by_scope(
+    requests: Sequence[StoreEpisodeRequest],
+) -> dict[Scope, list[StoreEpisodeRequest]]:
+    """Requests that have arrived together, each scope's by themselves and in order."""
+    sorted_out: defaultdict[Scope, list[StoreEpisodeRequest]] = defaultdict(list)
+    for request in requests:
+        sorted_out[request.scope].append(request)
+    return sorted_out

@@ -1,0 +1,103 @@
+"""Facts in the vectors: an index over the graph that can be made from it at any time."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from fourtier.engines.stores import Collection
+from fourtier.engines.timestamps import as_moment
+from fourtier.engines.vectors.protocol import Hit, Payload, Point, VectorStore
+from fourtier.memory.facts.graph import Owned
+from fourtier.memory.facts.records import FactRecord
+from fourtier.models.embeddings.client import Embed
+from fourtier.schema.message import Scope, Vector
+
+COLLECTION = Collection("facts", indexed=("valid",))
+#: Texts in one call; a call takes 512, and a message on the bus a few megabytes.
+_TEXTS_AT_ONCE = 128
+
+
+class FactIndex:
+    """What the service asks of its vectors."""
+
+    def __init__(self, vectors: VectorStore, embed: Embed) -> None:
+        self._vectors = vectors
+        self._embed = embed
+
+    async def search(
+        self, scope: Scope, query: str, vector: Vector | None, limit: int, *, superseded: bool
+    ) -> list[Hit]:
+        """Find by meaning and by words, best first."""
+        if vector is None:
+            vector = (await self._embed([query]))[0]
+        where = None if superseded else {"valid": "yes"}
+        return await self._vectors.search(scope, vector, query, limit, where)
+
+    async def stale(self, facts: Iterable[Owned]) -> list[Owned]:
+        """Those of the facts that the index does not have, or has with another validity."""
+        by_scope: defaultdict[Scope, list[Owned]] = defaultdict(list)
+        for each in facts:
+            by_scope[each.scope].append(each)
+        found: list[Owned] = []
+        for scope, owned in by_scope.items():
+            hits = await self._vectors.get(scope, [each.fact.id for each in owned])
+            here = {hit.id: dict(hit.payload) for hit in hits}
+            found += [each for each in owned if here.get(each.fact.id) != _payload(each.fact)]
+        return found
+
+    async def points(self, facts: Sequence[Owned]) -> dict[Scope, list[Point]]:
+        """The points of facts; all texts are embedded together."""
+        texts = list(dict.fromkeys(_said_by(each.fact) for each in facts))
+        vectors: dict[str, Vector] = {}
+        for start in range(0, len(texts), _TEXTS_AT_ONCE):
+            some = texts[start : start + _TEXTS_AT_ONCE]
+            vectors |= dict(zip(some, await self._embed(some), strict=True))
+        points: defaultdict[Scope, list[Point]] = defaultdict(list)
+        for each in facts:
+            points[each.scope].append(_point(each.fact, vectors[_said_by(each.fact)]))
+        return points
+
+    async def put(self, facts: Sequence[Owned]) -> None:
+        """Embed facts and write their points."""
+        await self.write(await self.points(facts))
+
+    async def write(self, points: dict[Scope, list[Point]]) -> None:
+        """Write points, each over what was there under its id."""
+        for scope, some in points.items():
+            await self._vectors.upsert(scope, some)
+
+    async def ids(self, scope: Scope, limit: int, after: str | None) -> list[str]:
+        """Ids of a scope's points, those behind `after`."""
+        return [hit.id for hit in await self._vectors.scroll(scope, limit, after)]
+
+    async def count(self, scope: Scope | None = None) -> int:
+        """How many points a scope has; all scopes together with None."""
+        return await self._vectors.count(scope)
+
+    async def delete(self, scope: Scope, ids: Sequence[str]) -> int:
+        """Delete points; returns how many there were."""
+        return await self._vectors.delete(scope, ids)
+
+    async def delete_scope(self, scope: Scope) -> None:
+        """Delete all points of a scope."""
+        await self._vectors.delete_scope(scope)
+
+
+def _payload(fact: FactRecord) -> Payload:
+    """What tells whether a point is as its fact is now; the day is one of its words."""
+    return {"valid": "yes" if fact.valid else "no", "day": fact.stated_at[:10]}
+
+
+def _said_by(fact: FactRecord) -> str:
+    """The statement with its speaker, without whom "I went there" could be anybody's."""
+    return f"{fact.speaker}: {fact.content}" if fact.speaker else fact.content
+
+
+def _point(fact: FactRecord, vector: Vector) -> Point:
+    """A fact as it is searched: by its meaning, and by its words with those of its day.
+
+    Found on LoCoMo, of whose questions this finds 55.1 % of the evidence among five facts; without
+    the day 53.5 %, without the speaker in the meaning 48.8 %.
+    """
+    moment = as_moment(fact.stated_at)
+    text = f"{_said_by(fact)} ({moment.day} {moment:%B %Y})"
+    return Point(fact.id, vector, text, _payload(fact))

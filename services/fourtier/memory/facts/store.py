@@ -1,0 +1,221 @@
+"""Facts in the graph, which is the truth, and in the vectors, which can be made from it."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from fourtier.engines.graph.conflicts import again_when_overtaken
+from fourtier.engines.graph.protocol import GraphStore, OvertakenError
+from fourtier.engines.vectors.protocol import VectorStore
+from fourtier.memory.facts.graph import FactGraph, Owned, Versions
+from fourtier.memory.facts.index import FactIndex
+from fourtier.memory.facts.indexing import Indexing
+from fourtier.memory.facts.ranking import successors_first
+from fourtier.memory.facts.rebuilding import Part, Rebuilding
+from fourtier.memory.facts.records import FactRecord
+from fourtier.memory.facts.supersession import settle, slot_of
+from fourtier.models.embeddings.client import Embed
+from fourtier.schema.message import Scope, Vector
+
+_ALL = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What became of a fact that was written."""
+
+    id: str
+    created: bool
+    superseded: tuple[str, ...]
+
+
+class FactStore:
+    """Reads and writes the facts of scopes.
+
+    Writes are one after another: here by a lock, between replicas by the key of the topics. While a
+    replica joins or leaves, a user's forgetting may be in one and what the user states in another.
+    Then one of the two finds in the graph that the other was first, and begins anew.
+    """
+
+    def __init__(self, graph: GraphStore, vectors: VectorStore, embed: Embed) -> None:
+        self._graph = FactGraph(graph)
+        self._index = FactIndex(vectors, embed)
+        self._writing = asyncio.Lock()
+        self._indexing = Indexing(self._graph, self._index)
+        self._rebuilding = Rebuilding(self._graph, self._index, self._indexing, self._writing)
+
+    async def store(self, stated: Sequence[Owned]) -> list[Stored]:
+        """Write facts of any scopes; the same facts again change nothing.
+
+        Graph first, vectors second: when it fails between the two, the repetition of the messages
+        finds what the vectors lack.
+        """
+        async with self._writing:
+            known, settled = await again_when_overtaken(lambda: self._write(stated))
+        superseded: defaultdict[str, list[str]] = defaultdict(list)
+        for each in settled:
+            superseded[each.fact.superseded_by].append(each.fact.id)
+        ids = [each.fact.id for each in stated]
+        return [
+            Stored(
+                identity,
+                # Said twice in one batch it is new once.
+                created=identity not in known and identity not in ids[:place],
+                superseded=tuple(sorted(superseded[identity])),
+            )
+            for place, identity in enumerate(ids)
+        ]
+
+    async def _write(
+        self, stated: Sequence[Owned]
+    ) -> tuple[Mapping[str, FactRecord], Sequence[Owned]]:
+        """Facts that were known before, and the stated ones with those that they bear on, as now.
+
+        Raises:
+            OvertakenError: another replica has written to one of the scopes meanwhile.
+        """
+        versions = await self._graph.versions({each.scope for each in stated})
+        known = await self._graph.by_ids({each.fact.id: each.scope for each in stated})
+        facts = _merged(stated, known)
+        slots = _slots(facts, known)
+        members = await self._graph.by_slots(slots)
+        others = [Owned(slots[fact.slot], fact) for fact in members.values()]
+        await self._require_versions(
+            versions, {each.scope for each in others} | {facts[each].scope for each in known}
+        )
+        settled = _settled({each.fact.id: each for each in others} | facts)
+        stale = await self._index.stale(settled)
+        points = await self._index.points(stale)
+        before = known | members
+        if changed := _changed(settled, before):
+            await self._graph.write(changed, before=before, versions=versions)
+        await self._index.write(points)
+        await self._indexing.bring_in_step(_scopes([*changed, *stale]))
+        return known, settled
+
+    async def search(
+        self, scope: Scope, query: str, vector: Vector | None, top_k: int, *, superseded: bool
+    ) -> list[tuple[FactRecord, float]]:
+        """Facts with their scores, best first; a superseded one stands behind its successor.
+
+        What the vectors find is read from the graph: it alone knows what is valid or forgotten.
+        """
+        hits = await self._index.search(scope, query, vector, top_k, superseded=superseded)
+        facts = await self._graph.by_ids({hit.id: scope for hit in hits})
+        found = [(facts[hit.id], hit.score) for hit in hits if hit.id in facts]
+        if not superseded:
+            return [(fact, score) for fact, score in found if fact.valid]
+        slots = {fact.slot: scope for fact, _ in found if not fact.valid}
+        return successors_first(found, await self._graph.by_slots(slots))[:top_k]
+
+    async def get(self, scope: Scope, fact_id: str) -> FactRecord | None:
+        """One fact, or None."""
+        return (await self._graph.by_ids({fact_id: scope})).get(fact_id)
+
+    async def page(
+        self, scope: Scope, limit: int, offset: int, *, superseded: bool
+    ) -> tuple[list[FactRecord], int]:
+        """Facts last stated first, and how many there are in all."""
+        facts = await self._graph.page(scope, limit, offset, superseded=superseded)
+        return facts, await self._graph.count(scope, superseded=superseded)
+
+    async def forget(self, scope: Scope, fact_id: str) -> bool:
+        """Delete one fact; what it superseded is settled anew. Whether there was one.
+
+        The vectors learn first what becomes valid again: a search asks the graph whether it is,
+        but does not find what the vectors do not take for valid. They lose the fact last, so that
+        a repetition after a failure still finds it there.
+        """
+        async with self._writing:
+            known = await again_when_overtaken(lambda: self._forget(scope, fact_id))
+            indexed = await self._index.delete(scope, [fact_id])
+            await self._indexing.bring_in_step({fact_id: scope})
+        return known or indexed > 0
+
+    async def _forget(self, scope: Scope, fact_id: str) -> bool:
+        """Delete a fact from the graph and settle what it superseded; whether there was one.
+
+        Raises:
+            OvertakenError: as `_write`.
+        """
+        versions = await self._graph.versions([scope])
+        fact = await self.get(scope, fact_id)
+        if fact is None:
+            return False
+        await self._require_versions(versions, {scope})
+        members = await self._graph.by_slots({fact.slot: scope} if fact.slot else {})
+        left = {each.id: Owned(scope, each) for each in members.values() if each != fact}
+        settled = _settled(left)
+        await self._index.put(await self._index.stale(settled))
+        try:
+            await self._graph.forget(scope, fact_id, _changed(settled, members), versions)
+        finally:
+            await self._indexing.bring_in_step(_scopes(settled))
+        return True
+
+    async def _require_versions(self, versions: Versions, scopes: Iterable[Scope]) -> None:
+        """See that scopes that have facts have a version.
+
+        Raises:
+            OvertakenError: one has none, and got one now.
+        """
+        if without := {scope for scope in scopes if not versions[scope]}:
+            await self._graph.begin_versions(without)
+            raise OvertakenError("there were facts without a version")
+
+    async def forget_scope(self, scope: Scope) -> int:
+        """Delete all facts of a scope; returns how many there were."""
+        async with self._writing:
+            number = await self._graph.count(scope, superseded=True)
+            await again_when_overtaken(lambda: self._graph.forget_scope(scope))
+            await self._index.delete_scope(scope)
+            # What another replica has stored meanwhile stays, and so do its vectors.
+            left = await self._graph.page(scope, _ALL, 0, superseded=True)
+            await self._indexing.bring_in_step(dict.fromkeys((fact.id for fact in left), scope))
+        return number
+
+    async def rebuild(self, cursor: str) -> Part:
+        """Do the next part of making the vectors of all scopes, with whatever model now embeds."""
+        return await self._rebuilding.part(cursor)
+
+    async def numbers(self) -> tuple[int, int]:
+        """How many facts the graph has, and how many points the vectors, of all scopes."""
+        return await self._graph.number(), await self._index.count()
+
+
+def _merged(stated: Iterable[Owned], known: Mapping[str, FactRecord]) -> dict[str, Owned]:
+    """Each fact once, after all of its statements, in the slot that its words now say."""
+    facts: dict[str, Owned] = {}
+    for each in stated:
+        here = facts.get(each.fact.id)
+        before = here.fact if here else known.get(each.fact.id)
+        fact = before.stated_again(each.fact) if before else each.fact
+        facts[fact.id] = Owned(each.scope, replace(fact, slot=slot_of(each.scope, fact)))
+    return facts
+
+
+def _slots(facts: Mapping[str, Owned], known: Mapping[str, FactRecord]) -> dict[str, Scope]:
+    """The slots that facts are in, or were in before."""
+    now = {each.fact.slot: each.scope for each in facts.values()}
+    before = {fact.slot: facts[fact.id].scope for fact in known.values()}
+    return {slot: scope for slot, scope in (now | before).items() if slot}
+
+
+def _settled(facts: Mapping[str, Owned]) -> list[Owned]:
+    """All of the facts with their validity, slot by slot."""
+    by_slot: defaultdict[tuple[Scope, str], list[FactRecord]] = defaultdict(list)
+    for each in facts.values():
+        alone = "" if each.fact.slot else each.fact.id
+        by_slot[each.scope, each.fact.slot or alone].append(each.fact)
+    return [
+        Owned(scope, fact) for (scope, _), members in by_slot.items() for fact in settle(members)
+    ]
+
+
+def _scopes(facts: Iterable[Owned]) -> dict[str, Scope]:
+    return {each.fact.id: each.scope for each in facts}
+
+
+def _changed(settled: Iterable[Owned], before: Mapping[str, FactRecord]) -> list[Owned]:
+    return [each for each in settled if before.get(each.fact.id) != each.fact]

@@ -1,0 +1,113 @@
+"""Which statements are about the same thing, and which of them is valid.
+
+A slot holds the statements that may be about one thing: somebody's budgets, somebody's home. Which
+slot a fact belongs to depends on that fact alone, and what is valid in a slot on the facts in it
+alone, so that no order, batching or repetition of writes can end in another state. For the same
+reason slots are never merged: a statement that fits two things takes the place of neither.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fourtier.memory.facts.identity import owner_of, slot_id
+from fourtier.memory.facts.records import OPEN, FactRecord
+from fourtier.memory.facts.statement import Claim, explicit_claim, may_replace, read_claim
+from fourtier.memory.facts.things import SPEAKER, is_shorter_name, short_name
+from fourtier.schema.message import Scope
+
+
+def claim_of(fact: FactRecord) -> Claim | None:
+    """What a fact says of which thing: as it was told, or read from its words."""
+    if fact.subject and fact.attribute:
+        return explicit_claim(fact.subject, fact.attribute)
+    return read_claim(fact.content)
+
+
+def slot_of(scope: Scope, fact: FactRecord) -> str:
+    """The slot that a fact belongs to; empty for one that never takes another's place."""
+    claim = claim_of(fact)
+    if claim is None:
+        return ""
+    return slot_id(scope, claim.thing.key.replace(SPEAKER, owner_of(scope, fact.speaker)))
+
+
+def settle(facts: Sequence[FactRecord]) -> list[FactRecord]:
+    """The facts of one slot with their validity set.
+
+    A fact is valid until the first statement after it that is about the same thing. Of those made
+    at one time, in one message perhaps, the last is one that says that something has changed.
+    """
+    ordered = sorted(facts, key=_said_at)
+    slot = _Slot([claim_of(fact) for fact in ordered])
+    settled: list[FactRecord] = []
+    for place, fact in enumerate(ordered):
+        after = slot.replaced_at(place)
+        settled.append(_open(fact) if after is None else _superseded(fact, ordered[after]))
+    return settled
+
+
+class _Slot:
+    """The claims of one slot in the order in which they were made."""
+
+    def __init__(self, claims: Sequence[Claim | None]) -> None:
+        self._claims = claims
+        self._by_name: defaultdict[frozenset[int], list[int]] = defaultdict(list)
+        for place, claim in enumerate(claims):
+            if claim is not None:
+                self._by_name[short_name(claim.thing)].append(place)
+        # Only these may mean something whose name they do not give in full.
+        self._changes = [
+            place for place, claim in enumerate(claims) if claim is not None and claim.change
+        ]
+        self._meant: dict[int, frozenset[int] | None] = {}
+
+    def replaced_at(self, older: int) -> int | None:
+        """The place of the first claim that takes another's place."""
+        old = self._claims[older]
+        if old is None:
+            return None
+        after = {*self._by_name[short_name(old.thing)], *self._changes}
+        later = sorted(place for place in after if place > older)
+        return next((place for place in later if self._replaces(place, older)), None)
+
+    def _replaces(self, newer: int, older: int) -> bool:
+        new, old = self._claims[newer], self._claims[older]
+        if new is None or old is None or not may_replace(new, old):
+            return False
+        if new.attribute and old.attribute:
+            return new.attribute == old.attribute
+        return short_name(old.thing) == self._name_meant(newer, new)
+
+    def _name_meant(self, newer: int, new: Claim) -> frozenset[int] | None:
+        if newer not in self._meant:
+            self._meant[newer] = self._find_name(newer, new)
+        return self._meant[newer]
+
+    def _find_name(self, newer: int, new: Claim) -> frozenset[int]:
+        """Of the names before it, the one that it gives, or the only one that it can mean."""
+        own = short_name(new.thing)
+        before = [
+            old.thing
+            for old in self._claims[:newer]
+            if new.change and old is not None and may_replace(new, old)
+        ]
+        if any(short_name(old) == own for old in before):
+            return own
+        meant = {short_name(old) for old in before if is_shorter_name(new.thing, old)}
+        return meant.pop() if len(meant) == 1 else own
+
+
+def _said_at(fact: FactRecord) -> tuple[str, bool, str]:
+    claim = claim_of(fact)
+    return fact.stated_at, claim is not None and claim.change, fact.id
+
+
+def _open(fact: FactRecord) -> FactRecord:
+    return replace(fact, valid_until=OPEN, superseded_by="")
+
+
+def _superseded(fact: FactRecord, by: FactRecord) -> FactRecord:
+    # Until the other was first heard of; if that was before this one, until it was said again.
+    until = by.first_stated_at if by.first_stated_at > fact.stated_at else by.stated_at
+    return replace(fact, valid_until=until, superseded_by=by.id)

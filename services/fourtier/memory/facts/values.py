@@ -1,0 +1,143 @@
+"""What a statement says of its thing: of which kind the value is, and whether that is all."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from fourtier.engines.vectors.sparse import terms
+from fourtier.memory.facts.words import CONNECTORS, MORE, NOT_IN_A_NAME
+
+Kind = Literal["number", "time", "name", "words", "any"]
+
+_ROUGHLY = re.compile(
+    r"^(?:about|around|approximately|roughly|only|exactly|up to|over|under|at|on|by|in|~)\s+",
+    re.IGNORECASE,
+)
+_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+_MONTH = (
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.?"
+)
+_TIME = re.compile(
+    rf"^(?:the\s+)?(?:{_WEEKDAY}|{_MONTH}(?=\s|$)|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}"
+    r"|\d{1,2}(?:st|nd|rd|th)|\d{1,2}:\d\d|\d{1,2}\s?(?:am|pm|a\.m|p\.m|o'clock)|noon|midnight"
+    rf"|tomorrow|today|tonight|next\s+(?:week|month|year|{_WEEKDAY}|{_MONTH})(?=\s|$)"
+    r"|\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}"
+    r"|(?:\d+|a|one|two|three|four|five|six)\s+(?:day|week|month|year)s?\s+from\b)",
+    re.IGNORECASE,
+)
+_TIME_INSIDE = re.compile(rf"\b(?:{_WEEKDAY}|tomorrow|today|tonight|yesterday)\b", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"^(?:[$€£¥]|(?:usd|eur|gbp|nok)\s)?\s*(?:[-+]?\d[\d,.' ]*(?:k|m|bn)?(?![\w-])"
+    r"|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty"
+    r"|sixty|seventy|eighty|ninety|hundred|thousand|million|half)\b)",
+    re.IGNORECASE,
+)
+_CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
+_SCALE = terms("thousand million billion hundred k")
+_ARTICLE = re.compile(r"^(?:the|a|an|his|her|their|its)\s+", re.IGNORECASE)
+_QUALITY = re.compile(
+    r"^(?:a|an|so|very|really|pretty|quite|great|good|bad|nice|fun|amazing|awesome|perfect|ok|okay"
+    r"|fine|important|special|beautiful|cool|tight|high|low|huge|small|big|due|ready|done|over"
+    r"|here|there|like|just|being|still|all|one of|my|our|your|to)\b",
+    re.IGNORECASE,
+)
+#: More words are no plain value.
+_MOST_WORDS = 5
+_MOST_AFTER_NUMBER = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Values of one kind can take each other's place.
+
+    Attributes:
+        unit: what a number counts; empty where nothing says.
+        whole: nothing follows it that says something else.
+    """
+
+    kind: Kind
+    unit: frozenset[int] = frozenset()
+    whole: bool = True
+
+
+def comparable(one: Value, other: Value) -> bool:
+    """Whether both are values of one kind."""
+    if "any" in (one.kind, other.kind):
+        return True
+    texts = {"name", "words"}
+    if one.kind in texts and other.kind in texts:
+        return True
+    if one.kind != other.kind:
+        return False
+    return not one.unit or not other.unit or bool(one.unit & other.unit)
+
+
+def read_value(text: str, *, cased: bool, sorted_out: bool = False) -> Value | None:
+    """Read a value; None when it is none of the kinds.
+
+    `cased` is False for a text without any capital, whose names have none either. `sorted_out`
+    says that the statement names the sort of the value: "the position of tight end" is no quality.
+    """
+    bare = _ROUGHLY.sub("", text.strip())
+    if _TIME.match(bare):
+        return Value("time", whole=not MORE.search(bare))
+    if (number := _NUMBER.match(bare)) is not None:
+        return _number(bare, number)
+    if bare != text.strip():
+        return None  # "at home", "in the drawer"
+    return _text(bare, cased=cased, sorted_out=sorted_out)
+
+
+def _number(text: str, match: re.Match[str]) -> Value | None:
+    after = text[match.end() :]
+    more = MORE.search(after)
+    rest = after[: more.start()] if more else after
+    if len(rest.split()) > _MOST_AFTER_NUMBER:
+        return None
+    sign = " ".join(_CURRENCIES[sign] for sign in _CURRENCIES if sign in match[0] + rest)
+    first = " ".join(rest.split()[:3])
+    return Value("number", terms(f"{first} {sign}") - _SCALE, whole=more is None)
+
+
+def _text(text: str, *, cased: bool, sorted_out: bool) -> Value | None:
+    if _TIME_INSIDE.search(text):
+        return None
+    length = name_length(text)
+    rest = " ".join(text.split()[length:])
+    if length and (not rest or MORE.match(f" {rest}")):
+        return Value("name", whole=not rest)
+    if not sorted_out and _QUALITY.match(text):
+        return None
+    more = MORE.search(text)
+    words = _ARTICLE.sub("", text[: more.start()] if more else text).split()
+    if not words or len(words) > _MOST_WORDS or NOT_IN_A_NAME & {word.casefold() for word in words}:
+        return None
+    return Value("words" if cased else "name", whole=more is None)
+
+
+def name_length(text: str) -> int:
+    """How many words at the beginning of a text are a name: "Oslo, Norway", "Duke of Orléans"."""
+    length = 0
+    for place, word in enumerate(text.split(), start=1):
+        bare = word.strip("\"'\u201c\u201d\u2018\u2019(),;:!")
+        if _looks_named(bare):
+            length = place
+        elif bare.casefold() not in CONNECTORS:
+            break
+        if word.endswith((";", ":")):
+            break
+    return length
+
+
+def _looks_named(word: str) -> bool:
+    """Capitals, digits, addresses: "Oslo", "iPod", "al-Jubeir", "R2D2", "ann@example.org"."""
+    return any(
+        character.isupper() or character.isdigit() or character in "@/" for character in word
+    )
+
+
+def is_name(text: str) -> bool:
+    """Whether a text is a name and nothing else."""
+    words = text.split()
+    return bool(words) and name_length(text) == len(words)

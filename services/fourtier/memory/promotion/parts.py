@@ -1,0 +1,44 @@
+"""A conversation as the model reads it: numbered lines, in parts that fit a budget of tokens."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from fourtier.memory.promotion.record import is_turn
+from fourtier.memory.statements.credentials import redacted
+from fourtier.memory.statements.text import clip
+from fourtier.models.text.tokens import count_tokens
+from fourtier.schema.conversations import InvocationSummary
+
+
+@dataclass
+class Part:
+    """Some of a conversation's invocations in their order, each under the number of its line."""
+
+    text: str = ""
+    lines: dict[int, InvocationSummary] = field(default_factory=dict)
+
+    @property
+    def invocations(self) -> list[InvocationSummary]:
+        """What is in it, the oldest first."""
+        return list(self.lines.values())
+
+
+def in_parts(invocations: Sequence[InvocationSummary], user: str, tokens: int) -> list[Part]:
+    """Cut a conversation into parts of at most so many tokens; a longer line is cut short."""
+    parts = [Part()]
+    for number, invocation in enumerate(invocations, start=1):
+        line = clip(_line(number, invocation, user), tokens)
+        if parts[-1].text and count_tokens(f"{parts[-1].text}\n{line}") > tokens:
+            parts.append(Part())
+        parts[-1].text = f"{parts[-1].text}\n{line}".lstrip("\n")
+        parts[-1].lines[number] = invocation
+    return parts
+
+
+def _line(number: int, invocation: InvocationSummary, user: str) -> str:
+    said = f"[{number}] {invocation.timestamp:%Y-%m-%d} {invocation.speaker or user}:"
+    line = f"{said} {redacted(invocation.query)}"
+    if is_turn(invocation):
+        return line
+    answered = redacted(f"{invocation.summary} {invocation.result}").strip()
+    return f"{line}\n    The assistant: {answered}" if answered else line

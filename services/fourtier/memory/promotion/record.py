@@ -1,0 +1,90 @@
+"""Reading the record of a conversation: who said what, what it was about, how it went."""
+
+from collections.abc import Iterator, Sequence
+
+from fourtier.memory.statements.keeping import Origin
+from fourtier.memory.statements.kinds import Kind, content_words, kind_of
+from fourtier.memory.statements.openings import without_opening
+from fourtier.memory.statements.sentences import sentences
+from fourtier.memory.statements.text import shorten
+from fourtier.schema.conversations import ConversationEnded, InvocationSummary
+
+_SAID, _DONE = 160, 130
+
+
+def is_turn(invocation: InvocationSummary) -> bool:
+    """Whether it is a turn between people, and no run of the agent."""
+    return bool(invocation.speaker) and not invocation.summary and not invocation.result
+
+
+def origin_of(event: ConversationEnded, invocation: InvocationSummary) -> Origin:
+    """Where facts of an invocation come from: what extraction writes too, so that they are one."""
+    name = "turn_id" if is_turn(invocation) else "run_id"
+    return Origin(
+        scope=event.scope,
+        source=event.conversation_id,
+        invocation_id=invocation.id,
+        speaker=invocation.speaker or event.user,
+        said_at=invocation.timestamp,
+        metadata={name: invocation.id},
+    )
+
+
+def origin_of_whole(event: ConversationEnded, invocations: Sequence[InvocationSummary]) -> Origin:
+    """Where the episode of a conversation comes from; dated by what happened last in it."""
+    return Origin(
+        scope=event.scope,
+        source=event.conversation_id,
+        invocation_id="",
+        speaker="",
+        said_at=invocations[-1].timestamp,
+        metadata={"conversation_id": event.conversation_id, "invocations": len(invocations)},
+    )
+
+
+def theme(invocations: Sequence[InvocationSummary]) -> str:
+    """The sentence that says what a conversation was about; empty when it was small talk.
+
+    With the agent that is the first real question or request, and among people the first real
+    statement; either does where there is no other.
+    """
+    asked: list[str] = []
+    stated: list[str] = []
+    for sentence, kind in _weighty(invocations):
+        (stated if kind is Kind.STATEMENT else asked).append(sentence)
+    among_people = all(map(is_turn, invocations))
+    first = [*stated, *asked] if among_people else [*asked, *stated]
+    return first[0] if first else ""
+
+
+def _weighty(invocations: Sequence[InvocationSummary]) -> Iterator[tuple[str, Kind]]:
+    for invocation in invocations:
+        for sentence in map(without_opening, sentences(invocation.query)):
+            kind = kind_of(sentence)
+            # "How have you been?" is a question without a word of content.
+            if kind in {Kind.QUESTION, Kind.REQUEST, Kind.STATEMENT} and content_words(sentence):
+                yield sentence, kind
+
+
+def step_of(invocation: InvocationSummary) -> str:
+    """One line that tells of an invocation."""
+    said = shorten(invocation.query, _SAID)
+    if is_turn(invocation):
+        return f"{invocation.speaker}: {said}"
+    done = shorten(f"{invocation.summary} {invocation.result}", _DONE)
+    return f"{said} → {done}" if done else said
+
+
+def steps_of(invocations: Sequence[InvocationSummary], most: int) -> list[str]:
+    """A line for each invocation; of very many the first and the last ones."""
+    lines = [step_of(invocation) for invocation in invocations]
+    if len(lines) <= most:
+        return lines
+    head, tail = most - most // 2, most // 2
+    return [*lines[:head], f"… {len(lines) - head - tail} more …", *lines[-tail:]]
+
+
+def outcome_of(invocations: Sequence[InvocationSummary]) -> str:
+    """The last result; among people the last words."""
+    results = [invocation.result for invocation in invocations if invocation.result.strip()]
+    return results[-1] if results else invocations[-1].query

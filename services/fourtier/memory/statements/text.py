@@ -1,0 +1,24 @@
+"""Making texts fit: to a number of characters, or to a budget of tokens."""
+
+import re
+
+from fourtier.models.text.tokens import count_tokens
+
+_SPACE = re.compile(r"\s+")
+_CUT = " …"
+
+
+def shorten(text: str, characters: int) -> str:
+    """The text on one line, cut behind a word when it is longer than `characters`."""
+    line = _SPACE.sub(" ", text).strip()
+    if len(line) <= characters:
+        return line
+    head = line[: characters - len(_CUT)]
+    return f"{head.rsplit(' ', 1)[0] or head}{_CUT}"
+
+
+def clip(text: str, tokens: int) -> str:
+    """The beginning of a text, as much as costs at most `tokens`."""
+    while (cost := count_tokens(text)) > tokens:
+        text = text[: min(len(text) - 1, len(text) * tokens // cost)]
+    return text

@@ -1,0 +1,132 @@
+"""`working-memory`: the trace of each run, on disk after every step, short enough for a prompt."""
+
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+from functools import partial
+from typing import ClassVar, Literal, Self
+
+from pydantic import Field
+
+from fourtier.engines.config import engine_place
+from fourtier.engines.counting import count_nodes
+from fourtier.engines.graph.protocol import GraphStore
+from fourtier.engines.opening import open_graph
+from fourtier.engines.stores import Stores
+from fourtier.memory.working_memory.by_model import ModelCondenser, open_model_condenser
+from fourtier.memory.working_memory.records import RunKey
+from fourtier.memory.working_memory.store import SCHEMA, TraceStore
+from fourtier.memory.working_memory.traces import Traces
+from fourtier.runtime.rpc.routes import Route, answer, answer_together
+from fourtier.runtime.service.context import Parameters, Surroundings
+from fourtier.runtime.service.periodic import repeating
+from fourtier.runtime.settings import Settings
+from fourtier.schema.status import Kept
+from fourtier.schema.working_memory import (
+    APPEND_WORKING_MEMORY,
+    DISCARD_WORKING_MEMORY,
+    GET_WORKING_MEMORY,
+    AppendWorkingMemoryRequest,
+    AppendWorkingMemoryResponse,
+    DiscardWorkingMemoryRequest,
+    DiscardWorkingMemoryResponse,
+    GetWorkingMemoryRequest,
+    GetWorkingMemoryResponse,
+)
+
+_TEN_YEARS = 315_360_000
+_WEEK = 604_800
+
+
+class WorkingMemoryParameters(Parameters):
+    """How a trace is made short, and how long it is kept."""
+
+    compression: Literal["auto", "rule", "llm"] = Field(
+        default="auto", description="auto: by a model where a real one is named, else by rule"
+    )
+    condense_seconds: float = Field(
+        default=60, gt=0, description="a model that takes longer is not waited for"
+    )
+    keep_answers_seconds: float = Field(
+        default=3_600,
+        ge=0,
+        le=_TEN_YEARS,
+        description="so long a repeated request gets the answer of its run",
+    )
+    keep_traces_seconds: float = Field(
+        default=_WEEK,
+        gt=0,
+        le=_TEN_YEARS,
+        description="so long a run that was cut off may be taken up",
+    )
+    sweep_seconds: float = Field(
+        default=60, gt=0, description="pause between two looks for what has expired"
+    )
+
+    def by_model(self, settings: Settings) -> bool:
+        """Whether a model condenses. The bundled one is too small to be trusted with it."""
+        named = settings.model_url is not None or settings.model_key is not None
+        return self.compression == "llm" or (self.compression == "auto" and named)
+
+
+class WorkingMemoryService:
+    """Owns the traces of all runs."""
+
+    parameters: ClassVar[type[WorkingMemoryParameters]] = WorkingMemoryParameters
+    stores: ClassVar[Stores] = Stores(SCHEMA)
+
+    def __init__(self, traces: Traces, graph: GraphStore) -> None:
+        self._traces = traces
+        self._graph = graph
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls, surroundings: Surroundings, parameters: WorkingMemoryParameters
+    ) -> AsyncGenerator[Self]:
+        """Open the graph and begin to look for what has expired."""
+        async with AsyncExitStack() as stack:
+            graph = await stack.enter_async_context(open_graph(engine_place(surroundings), SCHEMA))
+            store = TraceStore(graph)
+            model: ModelCondenser | None = None
+            if parameters.by_model(surroundings.settings):
+                model = await stack.enter_async_context(
+                    open_model_condenser(surroundings.caller, store, parameters.condense_seconds)
+                )
+            traces = Traces(store, model)
+            expire = partial(
+                traces.expire,
+                answers_after=timedelta(seconds=parameters.keep_answers_seconds),
+                traces_after=timedelta(seconds=parameters.keep_traces_seconds),
+            )
+            await stack.enter_async_context(
+                repeating("The sweep of expired traces", parameters.sweep_seconds, expire)
+            )
+            yield cls(traces, graph)
+
+    def routes(self) -> Iterator[Route]:
+        """What it handles."""
+        yield answer_together(APPEND_WORKING_MEMORY, self.append)
+        yield answer(GET_WORKING_MEMORY, self.get)
+        yield answer(DISCARD_WORKING_MEMORY, self.discard)
+
+    async def kept(self) -> Sequence[Kept]:
+        """How many runs and steps there are in all."""
+        return await count_nodes(self._graph, {"Run": "runs", "RunItem": "items of their traces"})
+
+    async def append(
+        self, requests: Sequence[AppendWorkingMemoryRequest]
+    ) -> list[AppendWorkingMemoryResponse]:
+        """Add items to runs and give back their traces."""
+        traces = await self._traces.append(requests)
+        return [AppendWorkingMemoryResponse(trace=trace) for trace in traces]
+
+    async def get(self, request: GetWorkingMemoryRequest) -> GetWorkingMemoryResponse:
+        """Read a run's trace."""
+        trace, ended_with = await self._traces.get(RunKey.of(request), full=request.full)
+        return GetWorkingMemoryResponse(trace=trace, answer=ended_with)
+
+    async def discard(self, request: DiscardWorkingMemoryRequest) -> DiscardWorkingMemoryResponse:
+        """Drop a run's steps."""
+        discarded = await self._traces.discard(RunKey.of(request))
+        return DiscardWorkingMemoryResponse(discarded=discarded)

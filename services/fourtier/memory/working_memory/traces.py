@@ -1,0 +1,89 @@
+"""What is done with runs: append, read, discard, forget in time."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from fourtier.engines.graph.conflicts import again_when_overtaken
+from fourtier.memory.working_memory.by_model import ModelCondenser, Work
+from fourtier.memory.working_memory.compression import Condensed, by_rule, in_order, settled, shown
+from fourtier.memory.working_memory.records import KeptRun, RunKey
+from fourtier.memory.working_memory.store import TraceStore
+from fourtier.schema.working_memory import AppendWorkingMemoryRequest, Trace
+
+log = logging.getLogger(__name__)
+
+
+class Traces:
+    """The runs of all scopes. Writers wait for each other, since they read before they write.
+
+    Args:
+        model: condenses where a model is named; None to do it by rule alone.
+    """
+
+    def __init__(self, store: TraceStore, model: ModelCondenser | None) -> None:
+        self._store = store
+        self._model = model
+
+    async def append(self, requests: Sequence[AppendWorkingMemoryRequest]) -> list[Trace]:
+        """Add items to runs; each trace as the next prompt is to show it, after all is on disk."""
+        async with self._store.writing:
+            traces, work = await again_when_overtaken(lambda: self._append_all(requests))
+        if self._model is not None:
+            for key, steps in work.items():
+                self._model.start(key, steps)
+        return traces
+
+    async def _append_all(
+        self, requests: Sequence[AppendWorkingMemoryRequest]
+    ) -> tuple[list[Trace], dict[RunKey, Work]]:
+        """The traces, and what a model is to condense of them.
+
+        Raises:
+            OvertakenError: another replica has written to one of the runs meanwhile.
+        """
+        work: dict[RunKey, Work] = {}
+        runs = await self._store.load({RunKey.of(request) for request in requests})
+        traces = [
+            await self._append(runs[RunKey.of(request)], request, work) for request in requests
+        ]
+        await self._store.save(runs.values())
+        return traces, work
+
+    async def _append(
+        self, run: KeptRun, request: AppendWorkingMemoryRequest, work: dict[RunKey, Work]
+    ) -> Trace:
+        run.add(request.items)
+        items = in_order(run.items.values())
+        condensed, plan = settled(items, run.condensed, request.threshold, request.keep_last)
+        if plan is not None:
+            new = [item for item in items if condensed.through < item.step <= plan.through]
+            if new:
+                work[run.key] = Work(condensed.text, new, plan)
+            condensed = await asyncio.to_thread(by_rule, items, plan)
+        run.show(condensed)
+        return shown(items, condensed)
+
+    async def get(self, key: RunKey, *, full: bool) -> tuple[Trace, str | None]:
+        """A run's trace, and its answer if it has ended."""
+        run = (await self._store.load([key]))[key]
+        trace = shown(in_order(run.items.values()), Condensed() if full else run.condensed)
+        return trace, run.answer
+
+    async def discard(self, key: RunKey) -> int:
+        """Drop a run's items and keep its answer; how many items there were."""
+
+        async def discard() -> int:
+            return await self._store.discard((await self._store.load([key]))[key])
+
+        async with self._store.writing:
+            return await again_when_overtaken(discard)
+
+    async def expire(self, answers_after: timedelta, traces_after: timedelta) -> None:
+        """Delete answers of discarded runs, and traces of runs that nobody goes on with."""
+        now = datetime.now(UTC)
+        async with self._store.writing:
+            expired = await self._store.expire(now - answers_after, now - traces_after)
+        if expired:
+            log.info("%d runs have expired and are forgotten.", expired)

@@ -1,0 +1,104 @@
+"""Requests with an output schema: one answer that is JSON, the same in both dialects."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from pydantic_core import from_json
+
+from fourtier.models.completion.dialects.contract import answer, no_step, thought
+from fourtier.models.completion.dialects.transcript import Acted, Said, joined, with_system
+from fourtier.models.completion.errors import ModelCutOffError, ModelMalformedError
+from fourtier.models.completion.wire import (
+    Delta,
+    NamedSchema,
+    Prompt,
+    PromptMessage,
+    ResponseFormat,
+)
+from fourtier.models.text.prompts import read_prompt
+from fourtier.schema.completion import CompletionPiece
+from fourtier.schema.message import Metadata
+
+_PACKAGE = "fourtier.models.completion"
+
+
+def response_format(name: str, schema: Metadata, *, json_schemas: bool) -> ResponseFormat:
+    """Ask for JSON: of a schema where the endpoint takes one, of any kind where not.
+
+    `strict` is left out on purpose: with it OpenAI refuses every schema that has a default or an
+    optional field; servers that sample by a grammar enforce the schema either way.
+    """
+    if not json_schemas:
+        return ResponseFormat(type="json_object")
+    return ResponseFormat(
+        type="json_schema", json_schema=NamedSchema(name=name, json_schema=schema)
+    )
+
+
+def plain_messages(turns: Sequence[Said | Acted]) -> tuple[PromptMessage, ...]:
+    """Turns as text alone: an earlier action as the JSON of a step, its result as the user's."""
+    said: list[Said | Acted] = []
+    for turn in turns:
+        said += _in_words(turn) if isinstance(turn, Acted) else (turn,)
+    return tuple(
+        PromptMessage(role=turn.role, content=turn.content)
+        for turn in joined(said)
+        if isinstance(turn, Said)
+    )
+
+
+def output_prompt(turns: Sequence[Said | Acted], schema: Metadata, *, json_schemas: bool) -> Prompt:
+    """Ask for one JSON value; without support for schemas the model is told its schema in words."""
+    if not json_schemas:
+        told = read_prompt(_PACKAGE, "object").replace(
+            "{schema}", json.dumps(schema, ensure_ascii=False)
+        )
+        turns = with_system(turns, told)
+    return Prompt(
+        messages=plain_messages(turns),
+        response_format=response_format("output", schema, json_schemas=json_schemas),
+    )
+
+
+class OutputReader:
+    """Passes the JSON on as one answer."""
+
+    def __init__(self) -> None:
+        self._text = ""
+
+    def take(self, delta: Delta) -> Iterator[CompletionPiece]:
+        """The JSON as it comes."""
+        if delta.thinking:
+            yield thought(delta.thinking)
+        if delta.content:
+            self._text += delta.content
+            yield answer(delta.content)
+
+    def finish(self, reason: str) -> Iterator[CompletionPiece]:
+        """Check that it is complete, so that nobody works with half of it."""
+        if not self._text.strip():
+            raise no_step(reason)
+        if not _is_json(self._text):
+            if reason == "length":
+                raise ModelCutOffError(
+                    "the JSON was cut off at the limit of tokens: raise max-tokens"
+                )
+            raise ModelMalformedError(f"the model wrote what is no JSON: {self._text[:300]!r}")
+        yield from ()
+
+
+def _in_words(turn: Acted) -> tuple[Said, Said]:
+    thinking = {"thought": turn.thought} if turn.thought else {}
+    step = thinking | {"action": turn.tool, "arguments": turn.arguments}
+    return (
+        Said("assistant", json.dumps(step, ensure_ascii=False)),
+        Said("user", f"Result of {turn.tool}:\n{turn.result}"),
+    )
+
+
+def _is_json(text: str) -> bool:
+    try:
+        from_json(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,147 @@
+"""Dialect `schema`: a step as JSON of a schema that the server enforces, read while it streams.
+
+For models and servers without tool calls. A step is `{"thought", "answer"}` or `{"thought",
+"action", "arguments"}`; the schema has a branch for each tool, with the tool's own arguments.
+
+The bundled model of 135M parameters gets the brief form: one sentence as `{"answer"}`, no tools,
+the instruction at the end of the last message. Measured with it: a thought before the answer is
+repeated as the answer or runs in circles until it is cut off; offered tools it picks one at random,
+an arithmetic question goes to the episodes; an instruction in the system message is ignored, and an
+example there comes back as the answer. In the brief form it finds 20 of 24 facts in its context, in
+30 tokens on average.
+"""
+
+import json
+import logging
+from collections.abc import Iterator
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
+
+from fourtier.models.completion.dialects.contract import Reader, answer, no_step, thought
+from fourtier.models.completion.dialects.output import (
+    OutputReader,
+    output_prompt,
+    plain_messages,
+    response_format,
+)
+from fourtier.models.completion.dialects.step_schema import sentence_schema, step_schema
+from fourtier.models.completion.dialects.transcript import Said, read_transcript, with_system
+from fourtier.models.completion.errors import ModelMalformedError
+from fourtier.models.completion.wire import Delta, Prompt
+from fourtier.models.text.prompts import read_prompt
+from fourtier.schema.completion import (
+    MALFORMED_ARGUMENTS,
+    CompleteRequest,
+    CompletionPiece,
+    ToolSpec,
+)
+from fourtier.schema.message import Metadata
+
+log = logging.getLogger(__name__)
+
+_PACKAGE = "fourtier.models.completion"
+
+#: Name of the schema of a step.
+STEP = "step"
+#: Characters of a small model's texts; it seldom finds an end of its own.
+_SMALL_TEXT = 200
+
+_object: TypeAdapter[Metadata] = TypeAdapter(Metadata)
+
+
+class SchemaDialect:
+    """A step as JSON.
+
+    Args:
+        json_schemas: whether the endpoint enforces a schema; without, the model is only told.
+        small: the model runs in circles unless every text is bounded.
+        brief: ask for an answer alone.
+    """
+
+    def __init__(
+        self, *, json_schemas: bool = True, small: bool = False, brief: bool = False
+    ) -> None:
+        self._json_schemas = json_schemas
+        self._small = small
+        self._brief = brief
+
+    def prompt(self, request: CompleteRequest) -> Prompt:
+        """Messages with an instruction, and the schema of a step."""
+        turns = read_transcript(request.messages)
+        if request.output_schema is not None:
+            return output_prompt(turns, request.output_schema, json_schemas=self._json_schemas)
+        if self._brief:
+            turns = [*turns, Said("user", read_prompt(_PACKAGE, "brief"))]
+        elif request.tools:
+            tools = "\n".join(map(_in_words, request.tools))
+            turns = with_system(turns, read_prompt(_PACKAGE, "step").replace("{tools}", tools))
+        else:
+            turns = with_system(turns, read_prompt(_PACKAGE, "answer"))
+        longest = _SMALL_TEXT if self._small else None
+        schema = sentence_schema() if self._brief else step_schema(request.tools, longest=longest)
+        return Prompt(
+            messages=plain_messages(turns),
+            response_format=response_format(STEP, schema, json_schemas=self._json_schemas),
+        )
+
+    def reader(self, request: CompleteRequest) -> Reader:
+        """Reads the JSON."""
+        return OutputReader() if request.output_schema is not None else SchemaReader()
+
+
+class SchemaReader:
+    """Reads a step while it is incomplete: thought and answer stream, an action comes whole."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._passed_on = {"thought": 0, "answer": 0}
+
+    def take(self, delta: Delta) -> Iterator[CompletionPiece]:
+        """What has come of the thought and of the answer."""
+        if delta.thinking:
+            yield thought(delta.thinking)
+        self._text += delta.content or ""
+        if not delta.content or not self._text.strip():
+            return
+        step = self._read(partial=True)
+        yield from self._news(step, "thought")
+        yield from self._news(step, "answer")
+
+    def finish(self, reason: str) -> Iterator[CompletionPiece]:
+        """The action, if the step is one."""
+        if not self._text.strip():
+            raise no_step(reason)
+        cut_off = reason == "length"
+        step = self._read(partial=cut_off)
+        action, arguments = step.get("action"), step.get("arguments", {})
+        if isinstance(action, str) and not cut_off:
+            wrong: Metadata = {MALFORMED_ARGUMENTS: arguments}
+            given = arguments if isinstance(arguments, dict) else wrong
+            yield CompletionPiece(type="action", tool=action, arguments=given)
+        elif not self._passed_on["answer"]:
+            raise no_step(reason)
+        elif cut_off:
+            log.warning("The answer was cut off at the limit of tokens; see max-tokens.")
+
+    def _read(self, *, partial: bool) -> Metadata:
+        try:
+            value = from_json(self._text, allow_partial="trailing-strings" if partial else "off")
+            return _object.validate_python(value)
+        except (ValueError, ValidationError) as error:
+            raise ModelMalformedError(
+                f"the model wrote no JSON object but {self._text[:300]!r}; if its server does not "
+                f"enforce JSON schemas, use the dialect `tools`"
+            ) from error
+
+    def _news(self, step: Metadata, name: str) -> Iterator[CompletionPiece]:
+        text = step.get(name)
+        begun = self._passed_on[name]
+        if isinstance(text, str) and len(text) > begun:
+            self._passed_on[name] = len(text)
+            yield (thought if name == "thought" else answer)(text[begun:])
+
+
+def _in_words(tool: ToolSpec) -> str:
+    parameters = json.dumps(tool.parameters, ensure_ascii=False)
+    return f"- {tool.name}: {tool.description} {parameters}"

@@ -1,0 +1,168 @@
+"""Dialect `tools`: the API's own tool calls, for endpoints that have them."""
+
+import json
+import logging
+from collections.abc import Iterator, Sequence
+from itertools import count
+
+from fourtier.models.completion.dialects.contract import Reader, no_step, thought
+from fourtier.models.completion.dialects.output import OutputReader, output_prompt
+from fourtier.models.completion.dialects.thoughts import HOLD, Splitter
+from fourtier.models.completion.dialects.transcript import (
+    Acted,
+    Said,
+    read_arguments,
+    read_transcript,
+    with_system,
+)
+from fourtier.models.completion.wire import (
+    CalledFunction,
+    Delta,
+    EarlierCall,
+    Function,
+    OfferedTool,
+    Prompt,
+    PromptMessage,
+    ToolCallDelta,
+)
+from fourtier.models.text.prompts import read_prompt
+from fourtier.schema.completion import (
+    MALFORMED_ARGUMENTS,
+    CompleteRequest,
+    CompletionPiece,
+    ToolSpec,
+)
+from fourtier.schema.message import Metadata
+
+log = logging.getLogger(__name__)
+
+_PACKAGE = "fourtier.models.completion"
+
+
+class ToolsDialect:
+    """At most one tool call for each step; see `thoughts` for what is a thought.
+
+    Args:
+        json_schemas: whether the endpoint takes a JSON schema for requests that have one.
+    """
+
+    def __init__(self, *, json_schemas: bool) -> None:
+        self._json_schemas = json_schemas
+
+    def prompt(self, request: CompleteRequest) -> Prompt:
+        """Messages and tools as the API has them."""
+        turns = read_transcript(request.messages)
+        if request.output_schema is not None:
+            return output_prompt(turns, request.output_schema, json_schemas=self._json_schemas)
+        if not request.tools:
+            return Prompt(messages=tool_messages(turns))
+        return Prompt(
+            messages=tool_messages(with_system(turns, read_prompt(_PACKAGE, "think_first"))),
+            tools=tuple(map(_offered, request.tools)),
+            parallel_tool_calls=False,
+        )
+
+    def reader(self, request: CompleteRequest) -> Reader:
+        """Reads text and tool calls."""
+        if request.output_schema is not None:
+            return OutputReader()
+        return ToolsReader(hold=HOLD if request.tools else 0)
+
+
+class ToolsReader:
+    """Assembles the pieces of a tool call, and splits the text beside it."""
+
+    def __init__(self, hold: int) -> None:
+        self._splitter = Splitter(hold)
+        self._call: ToolCallDelta | None = None
+        self._name = ""
+        self._arguments = ""
+        self._answered = False
+
+    def take(self, delta: Delta) -> Iterator[CompletionPiece]:
+        """Thoughts and the answer as they come; the action only when it is complete."""
+        if delta.thinking:
+            yield thought(delta.thinking)
+        if delta.content:
+            yield from self._noted(self._splitter.take(delta.content))
+        for call in delta.tool_calls or ():
+            if self._call is None:
+                self._call = call
+                yield from self._splitter.call_follows()
+            self._assemble(self._call, call)
+
+    def finish(self, reason: str) -> Iterator[CompletionPiece]:
+        """The action, or what is left of the answer."""
+        if self._call is not None:
+            if self._answered:
+                log.info("The model called %s after it had begun to answer.", self._name)
+            yield CompletionPiece(
+                type="action", tool=self._name, arguments=_read_or_quote(self._arguments)
+            )
+            return
+        yield from self._noted(self._splitter.finish())
+        if not self._answered:
+            raise no_step(reason)
+        if reason == "length":
+            log.warning("The answer was cut off at the limit of tokens; see max-tokens.")
+
+    def _noted(self, pieces: Iterator[CompletionPiece]) -> Iterator[CompletionPiece]:
+        for piece in pieces:
+            self._answered = self._answered or piece.type == "answer"
+            yield piece
+
+    def _assemble(self, first: ToolCallDelta, piece: ToolCallDelta) -> None:
+        """Add a piece; a second call is told by its index, or by its id where there is none."""
+        other = (piece.index or 0) != (first.index or 0) or (piece.id and piece.id != first.id)
+        if not other:
+            self._name += piece.function.name or ""
+            self._arguments += piece.function.arguments or ""
+        elif piece.function.name:
+            log.warning(
+                "The model called more than one tool at once; only %s is used, and not %s.",
+                self._name,
+                piece.function.name,
+            )
+
+
+def tool_messages(turns: Sequence[Said | Acted]) -> tuple[PromptMessage, ...]:
+    """Turns as messages; an earlier action is a tool call with an id made for this prompt."""
+    numbers = count(1)
+    messages: list[PromptMessage] = []
+    for turn in turns:
+        if isinstance(turn, Acted):
+            messages += _call_and_result(turn, f"call_{next(numbers)}")
+        else:
+            messages.append(PromptMessage(role=turn.role, content=turn.content))
+    return tuple(messages)
+
+
+def _call_and_result(turn: Acted, call_id: str) -> tuple[PromptMessage, PromptMessage]:
+    function = CalledFunction(
+        name=turn.tool, arguments=json.dumps(turn.arguments, ensure_ascii=False)
+    )
+    return (
+        PromptMessage(
+            role="assistant",
+            content=turn.thought,
+            tool_calls=(EarlierCall(id=call_id, function=function),),
+        ),
+        PromptMessage(role="tool", content=turn.result, tool_call_id=call_id),
+    )
+
+
+def _offered(tool: ToolSpec) -> OfferedTool:
+    return OfferedTool(
+        function=Function(name=tool.name, description=tool.description, parameters=tool.parameters)
+    )
+
+
+def _read_or_quote(text: str) -> Metadata:
+    """The arguments; what is no JSON object goes on as it is, for the tool to refuse.
+
+    The model then reads in the observation what it wrote and what is wrong with it.
+    """
+    if not text.strip():
+        return {}
+    arguments = read_arguments(text)
+    return {MALFORMED_ARGUMENTS: text} if arguments is None else arguments

@@ -1,0 +1,37 @@
+"""What a flow sets for `completion`."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from fourtier.runtime.service.context import Parameters
+
+
+class CompletionParameters(Parameters):
+    """The endpoint and its key are no parameters: they come from the environment.
+
+    Attributes:
+        model: its name at the endpoint; OPENAI_MODEL overrides it.
+        dialect: `auto` is `tools` for an endpoint, and a brief form of `schema` for the bundled
+            model, which cannot choose a tool; `schema` offers tools to that one too.
+        json_mode: `object` for an endpoint that knows no JSON schemas, DeepSeek's for example.
+        timeout: seconds without a sign from the endpoint until it is asked again.
+        attempts: how often it is asked. A caller waits five minutes for the first piece, so that
+            attempts times timeout should stay below.
+        max_tokens: of one reply; None leaves it to the endpoint, and is 256 for the bundled model.
+        temperature: None leaves it to the endpoint, and is 0 for the bundled model.
+        tokens_per_day: cap for the flow; None is no cap.
+        context_window: tokens of the bundled model; an endpoint knows its own and refuses more.
+        side_by_side: completions at a time; None is 8, and 1 for the bundled model.
+    """
+
+    model: str | None = None
+    dialect: Literal["auto", "tools", "schema"] = "auto"
+    json_mode: Literal["schema", "object"] = "schema"
+    timeout: float = Field(default=60.0, gt=0)
+    attempts: int = Field(default=4, ge=1)
+    max_tokens: int | None = Field(default=None, ge=1)
+    temperature: float | None = Field(default=None, ge=0)
+    tokens_per_day: int | None = Field(default=None, ge=0)
+    context_window: int = Field(default=4_096, ge=512)
+    side_by_side: int | None = Field(default=None, ge=1)

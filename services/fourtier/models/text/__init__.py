@@ -1,0 +1,1 @@
+"""Text for models: prompts in files, and how many tokens a text costs."""

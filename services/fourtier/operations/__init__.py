@@ -1,0 +1,1 @@
+"""What operators do with a running flow; every interface calls it."""

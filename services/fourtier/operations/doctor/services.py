@@ -1,0 +1,150 @@
+"""What the services say of themselves when they are asked, and what they keep."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+from fourtier.operations.doctor.findings import Finding, duration, looked_at
+from fourtier.runtime.rpc.caller import Caller
+from fourtier.schema.completion import COMPLETE, ChatMessage, CompleteRequest
+from fourtier.schema.embeddings import EMBED, EmbedRequest
+from fourtier.schema.status import StatusRequest, StatusResponse, status_of
+
+#: The model in the packages shows that everything works, and no more.
+_BUNDLED = "SmolLM2-135M"
+_A_REAL_ONE = "for real answers set OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL"
+#: A model that is asked for eight tokens and takes longer is of no use to anybody.
+_MODEL_WITHIN = 60.0
+
+
+@dataclass
+class Heard:
+    """What the services said.
+
+    Attributes:
+        findings: a few lines for each service, in the flow's order.
+        stores: the kinds of stores that a service could count: these can be reached.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    stores: set[str] = field(default_factory=set)
+
+
+async def ask_services(
+    caller: Caller, flow: str, services: Sequence[str], replicas: Mapping[str, Sequence[str]]
+) -> Heard:
+    """Ask all services at once.
+
+    Args:
+        caller: a connection to the flow.
+        flow: its name, for the remedies.
+        services: those of the flow.
+        replicas: the versions of each service's replicas, as far as the bus tells them.
+    """
+    heard = Heard()
+    found = await asyncio.gather(
+        *(_service(caller, flow, service, replicas.get(service, ()), heard) for service in services)
+    )
+    heard.findings += [finding for findings in found for finding in findings]
+    return heard
+
+
+async def _service(
+    caller: Caller, flow: str, service: str, replicas: Sequence[str], heard: Heard
+) -> list[Finding]:
+    remedy = f"see whether {service} runs (`fourtier serve {flow} {service}`) and what its log says"
+    findings = await looked_at(service, _status(caller, service, replicas, heard), remedy)
+    if findings[0].well and service in _DEEPER:
+        what, look, advice = _DEEPER[service]
+        findings += await looked_at(what, look(caller, what), advice, within=_MODEL_WITHIN)
+    return findings
+
+
+async def _status(
+    caller: Caller, service: str, replicas: Sequence[str], heard: Heard
+) -> list[Finding]:
+    await caller.call(status_of(service), StatusRequest())  # the first one opens the topic as well
+    began = time.perf_counter()
+    status = await caller.call(status_of(service), StatusRequest())
+    spent = (time.perf_counter() - began) * 1000
+    heard.stores |= {each.store for each in status.kept}
+    up = duration((datetime.now(UTC) - status.started_at).total_seconds())
+    versions = Counter(replicas or [status.version])
+    told = ", ".join(f"{number} of {each or '?'}" for each, number in sorted(versions.items()))
+    many = f"replicas: {told}" if len(versions) > 1 else f"version {next(iter(versions))}"
+    many += f", {len(replicas)} replicas" if len(versions) == 1 and len(replicas) > 1 else ""
+    another = set(versions) != {version("fourtier")}
+    answers = Finding(
+        what=service,
+        well=True,
+        found=f"answers in {spent:.1f} ms, {many}, up for {up}",
+        remedy=f"not all is version {version('fourtier')}: finish the roll-out" if another else "",
+    )
+    return [answers, *_kept(service, status)]
+
+
+def _kept(service: str, status: StatusResponse) -> list[Finding]:
+    """How much is in a service's stores."""
+    what = f"stores of {service}"
+    if status.trouble:
+        return [
+            Finding(
+                what=what,
+                well=False,
+                found=status.trouble,
+                remedy=f"see the lines of graph and vectors, and the log of {service}",
+            )
+        ]
+    if not status.kept:
+        return []
+    found = ", ".join(f"{each.number:,} {each.kind} in the {each.store}" for each in status.kept)
+    return [Finding(what=what, well=True, found=found, remedy=_difference(service, status))]
+
+
+def _difference(service: str, status: StatusResponse) -> str:
+    """The index follows the graph, so the numbers may differ while facts are written."""
+    numbers = {each.number for each in status.kept}
+    if service != "facts" or len(numbers) == 1:
+        return ""
+    return "if they still differ when nothing is written: `fourtier facts reindex`"
+
+
+async def _embed(caller: Caller, what: str) -> list[Finding]:
+    began = time.perf_counter()
+    answered = await caller.call(EMBED, EmbedRequest(texts=("Is anybody there?",)))
+    spent = (time.perf_counter() - began) * 1000
+    dimensions = len(answered.vectors[0].floats())
+    return [Finding(what=what, well=True, found=f"{dimensions} dimensions in {spent:.1f} ms")]
+
+
+async def _complete(caller: Caller, what: str) -> list[Finding]:
+    began = time.perf_counter()
+    request = CompleteRequest(
+        messages=(ChatMessage(role="user", content="Say yes."),), max_tokens=8
+    )
+    model = ""
+    async for piece in caller.stream(COMPLETE, request):
+        model = piece.model or model
+    spent = (time.perf_counter() - began) * 1000
+    found = f"{model or 'a model without a name'} speaks, in {spent:.1f} ms"
+    bundled = model.startswith(_BUNDLED)
+    return [Finding(what=what, well=True, found=found, remedy=_A_REAL_ONE if bundled else "")]
+
+
+#: What is asked of some services besides: whether the model behind them works.
+_DEEPER = {
+    "embeddings": (
+        "embedding model",
+        _embed,
+        "see the parameters of embeddings in the flow, and its log",
+    ),
+    "completion": (
+        "language model",
+        _complete,
+        "see OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL of completion, and its log",
+    ),
+}

@@ -1,0 +1,1 @@
+"""The embedded broker: `pulsar-lite` as a child process."""

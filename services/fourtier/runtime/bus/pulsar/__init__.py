@@ -1,0 +1,1 @@
+"""Apache Pulsar, the same for a cluster and for the embedded broker."""

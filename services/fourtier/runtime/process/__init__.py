@@ -1,0 +1,1 @@
+"""A process of a flow: its services, health endpoint, data lock and signals."""

@@ -1,0 +1,176 @@
+"""A process of a flow: everything around its services, from the lock to the last goodbye."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+from collections.abc import AsyncGenerator, Generator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+
+from fourtier.runtime.bus.contract import Bus, BusError
+from fourtier.runtime.bus.opening import BusPlace, open_bus
+from fourtier.runtime.errors import StartupError
+from fourtier.runtime.process.data_lock import locked_data
+from fourtier.runtime.process.health import health_server
+from fourtier.runtime.process.host import Host, HostPlan, run_services
+from fourtier.runtime.process.running import Running, announced
+from fourtier.runtime.process.telemetry_setup import telemetry_to
+
+log = logging.getLogger(__name__)
+
+EMBEDDED = "embedded"
+#: What a shell says of a program that was ended by Ctrl-C.
+_INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessPlan:
+    """What a process runs and where it can be seen."""
+
+    flow: str
+    bus: BusPlace
+    host: HostPlan
+    health_host: str = "127.0.0.1"
+    health_port: int = 6680
+
+    @property
+    def embedded(self) -> bool:
+        """Whether an engine keeps its files in the data directory."""
+        engines = self.host.engines
+        return EMBEDDED in {self.bus.url, engines.graph, engines.vectors}
+
+
+@dataclass
+class FlowProcess:
+    """A flow that is up in this process."""
+
+    bus: Bus
+    bus_url: str
+    health_port: int
+    host: Host
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def ready(self) -> bool:
+        """Whether it takes messages."""
+        return self.host.ready.is_set() and not self.stopping.is_set()
+
+    def stop(self) -> None:
+        """Ask for a graceful stop; asked once more, what is in hand is cut off."""
+        if self.stopping.is_set():
+            self.host.stop_at_once()
+        self.stopping.set()
+
+    async def wait(self) -> None:
+        """Wait until a stop is asked for; raises the error of a service that failed."""
+        stop = asyncio.create_task(self.stopping.wait())
+        failed = asyncio.create_task(self.host.wait_failed())
+        try:
+            await asyncio.wait([stop, failed], return_when=asyncio.FIRST_COMPLETED)
+            if failed.done():
+                failed.result()
+        finally:
+            stop.cancel()
+            failed.cancel()
+            await asyncio.gather(stop, failed, return_exceptions=True)
+
+
+@asynccontextmanager
+async def flow_process(plan: ProcessPlan) -> AsyncGenerator[FlowProcess]:
+    """Start what the plan says; the end of the context stops it in order.
+
+    Raises:
+        StartupError: something is missing, busy or wrong; one line says what to do.
+    """
+    services = tuple(plan.host.services)
+    state: list[FlowProcess] = []
+    async with AsyncExitStack() as stack:
+        if plan.embedded:
+            stack.enter_context(locked_data(plan.host.data))
+        registry = await stack.enter_async_context(
+            telemetry_to(plan.host.settings.otlp_endpoint, plan.flow, services)
+        )
+        health_port = await stack.enter_async_context(
+            health_server(
+                plan.health_host, plan.health_port, lambda: _why_not_ready(state), registry
+            )
+        )
+        process = await _start(stack, plan, health_port)
+        state.append(process)
+        if plan.embedded:
+            stack.enter_context(announced(plan.host.data, _running(plan, process)))
+        _say_that_it_is_up(plan, process)
+        try:
+            yield process
+        finally:
+            process.stopping.set()
+            log.info("Stopping: what is in hand is finished first.")
+
+
+async def _start(stack: AsyncExitStack, plan: ProcessPlan, health_port: int) -> FlowProcess:
+    place = plan.bus
+    bus, bus_url = await stack.enter_async_context(open_bus(place))
+    log.info("Connected to the bus at %s (%s/%s).", bus_url, place.tenant, place.namespace)
+    try:
+        host = await stack.enter_async_context(run_services(bus, plan.host))
+    except BusError as error:
+        raise StartupError(f"the bus at {bus_url} cannot be used: {error}") from error
+    return FlowProcess(bus, bus_url, health_port, host)
+
+
+def _running(plan: ProcessPlan, process: FlowProcess) -> Running:
+    return Running(
+        flow=plan.flow,
+        bus_url=process.bus_url,
+        tenant=plan.bus.tenant,
+        namespace=plan.bus.namespace,
+        pid=os.getpid(),
+        health_port=process.health_port,
+        services=tuple(plan.host.services),
+    )
+
+
+def _say_that_it_is_up(plan: ProcessPlan, process: FlowProcess) -> None:
+    log.info(
+        "The flow %s is up: %s. Graph: %s, vectors: %s. Data: %s. Health: port %d.",
+        plan.flow,
+        ", ".join(plan.host.services),
+        plan.host.engines.graph,
+        plan.host.engines.vectors,
+        plan.host.data.absolute(),
+        process.health_port,
+    )
+
+
+def _why_not_ready(state: list[FlowProcess]) -> str:
+    if not state:
+        return "starting"
+    return "" if state[0].ready else "stopping"
+
+
+@contextlib.contextmanager
+def stop_on_signals(process: FlowProcess) -> Generator[None]:
+    """SIGTERM and SIGINT ask for a graceful stop.
+
+    A second one cuts off what is in hand, and a third one ends the process wherever it is.
+    """
+    loop = asyncio.get_running_loop()
+    asked = 0
+
+    def stop() -> None:
+        nonlocal asked
+        asked += 1
+        if asked > 2:  # noqa: PLR2004 - said above
+            os._exit(_INTERRUPTED)
+        process.stop()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+    try:
+        yield
+    finally:
+        if not process.stopping.is_set():  # else they are needed until the stop is over
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.remove_signal_handler(number)

@@ -1,0 +1,1 @@
+"""Calls and messages over the bus: the caller's side and the serving side."""

@@ -1,0 +1,277 @@
+"""The caller's side: publish messages, ask services and await their answers."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from fourtier.runtime.bus.contract import (
+    Address,
+    Bus,
+    BusError,
+    Delivery,
+    Mode,
+    Subscription,
+    UnconfirmedError,
+)
+from fourtier.runtime.errors import CallFailedError, LostPieceError, NoAnswerError, RefusedError
+from fourtier.runtime.rpc import envelope
+from fourtier.runtime.rpc import instrumentation as telemetry
+from fourtier.runtime.rpc.heartbeat import Silence
+from fourtier.schema.message import Answer, Message
+from fourtier.schema.topics import Call, Topic
+
+log = logging.getLogger(__name__)
+
+M = TypeVar("M", bound=Message)
+Q = TypeVar("Q", bound=Message)
+A = TypeVar("A", bound=Message)
+
+#: A call that only reads is asked once more when this share of its deadline has passed in silence.
+_ASK_AGAIN_AFTER = 0.5
+
+
+class _Asked:
+    """A call under way: what is sent for it, and what has come back."""
+
+    def __init__(self, properties: dict[str, str]) -> None:
+        self.properties = properties
+        self.answers: asyncio.Queue[Delivery | BusError] = asyncio.Queue()
+
+
+class Caller:
+    """Sends on a bus and matches answers, which come to an inbox of its own, by their id.
+
+    Open it with `open_caller`. One caller serves any number of calls at a time.
+    """
+
+    def __init__(self, bus: Bus, silence: Silence = Silence()) -> None:
+        self._bus = bus
+        self._silence = silence
+        self._inbox = Address(f"inbox.{envelope.new_id()}", persistent=False)
+        self._asked: dict[str, _Asked] = {}
+        self._deaf: BusError | None = None
+        self._became_deaf = asyncio.Event()
+
+    async def publish(self, topic: Topic[M], message: M, *, message_id: str = "") -> None:
+        """Send one way; returns once the broker has it.
+
+        `message_id` names the message; give one that is made from the cause where a repetition
+        must be recognised.
+
+        Raises:
+            BusError: the broker did not confirm.
+        """
+        properties = envelope.properties_for(message)
+        if message_id:
+            properties[envelope.ID] = message_id
+        await self._send(topic, message, properties)
+
+    async def call(self, call: Call[Q, A], question: Q) -> A:
+        """Ask and await the one answer.
+
+        Raises:
+            CallFailedError: the service answered with an error.
+            NoAnswerError: no answer before the call's deadline.
+            BusError: the broker did not take the question, or answers cannot come in any more.
+        """
+        with self._asking(call, question, "") as asked:
+            return _read(call, await self._first(call, question, asked))
+
+    async def stream(
+        self, call: Call[Q, A], question: Q, *, message_id: str = ""
+    ) -> AsyncIterator[A]:
+        """Ask and await the pieces of the answer; the deadline holds for each piece.
+
+        Raises: as `call`.
+        """
+        with self._asking(call, question, message_id) as asked:
+            asked.properties[envelope.SIGNS] = "true"
+            with telemetry.calling(call.topic.name, asked.properties[envelope.ID]):
+                try:
+                    await self._ask(call, question, asked)
+                except UnconfirmedError as error:  # the broker is away for a while, as a restart
+                    log.warning("A question is asked again when its bus is back: %s", error)
+                delivery = await self._piece(call, question, asked, begun=False)
+            number = 0
+            _check_number(call, delivery, number)
+            yield _read(call, delivery)
+            while delivery.properties.get(envelope.LAST) != "true":
+                delivery = await self._piece(call, question, asked, begun=True)
+                number += 1
+                _check_number(call, delivery, number)
+                yield _read(call, delivery)
+
+    @contextmanager
+    def _asking(self, call: Call[Q, A], question: Q, message_id: str) -> Generator[_Asked]:
+        """Expect answers for as long as the context is open.
+
+        Raises:
+            BusError: no answer can come in any more.
+        """
+        if self._deaf is not None:
+            raise self._deaf
+        properties = envelope.properties_for(question)
+        if message_id:
+            properties[envelope.ID] = message_id
+        properties[envelope.REPLY_TO] = self._inbox.name
+        properties[envelope.DEADLINE] = str(int((time.time() + call.deadline) * 1000))
+        asked = _Asked(properties)
+        call_id = properties[envelope.ID]
+        self._asked[call_id] = asked
+        try:
+            yield asked
+        finally:
+            if self._asked.get(call_id) is asked:
+                del self._asked[call_id]
+
+    async def _first(self, call: Call[Q, A], question: Q, asked: _Asked) -> Delivery:
+        """Send the question, within the call's deadline too, and await the first answer."""
+        until = asyncio.get_running_loop().time() + call.deadline
+        with telemetry.calling(call.topic.name, asked.properties[envelope.ID]):
+            await self._ask(call, question, asked)
+            left = until - asyncio.get_running_loop().time()
+            if not call.topic.persistent:
+                try:
+                    return await _next(call, asked, left * _ASK_AGAIN_AFTER)
+                except NoAnswerError:
+                    await self._send(call.topic, question, asked.properties)
+                    left *= 1 - _ASK_AGAIN_AFTER
+            return await _next(call, asked, left)
+
+    async def _piece(
+        self, call: Call[Q, A], question: Q, asked: _Asked, *, begun: bool
+    ) -> Delivery:
+        """The next piece of a stream. After a silence without signs the question is asked again.
+
+        Where nothing is kept, a stream that has begun was cut off then: asked again, it would begin
+        anew. What is kept is handled again by itself, and a repeated question finds its answer.
+        """
+        until = asyncio.get_running_loop().time() + call.deadline
+        silence = self._silence.first
+        while (left := until - asyncio.get_running_loop().time()) > 0:
+            try:
+                delivery = await _next(call, asked, min(silence, left))
+            except NoAnswerError:
+                if begun and not call.topic.persistent:
+                    raise NoAnswerError(call.topic.name, silence) from None
+                await self._ask_again(call, question, asked)
+                silence = min(2 * silence, self._silence.longest)
+            else:
+                if envelope.ALIVE not in delivery.properties:
+                    return delivery
+                silence = self._silence.first
+        raise NoAnswerError(call.topic.name, call.deadline)
+
+    async def _ask(self, call: Call[Q, A], question: Q, asked: _Asked) -> None:
+        try:
+            async with asyncio.timeout(call.deadline):
+                await self._send(call.topic, question, asked.properties)
+        except TimeoutError:
+            raise NoAnswerError(call.topic.name, call.deadline) from None
+
+    async def _ask_again(self, call: Call[Q, A], question: Q, asked: _Asked) -> None:
+        """Repeat a question; that it cannot be sent now does not end the wait for its answer."""
+        log.info("Nothing is heard on %s: asked again.", call.topic.name)
+        asked.properties[envelope.AGAIN] = "true"
+        try:
+            await self._ask(call, question, asked)
+        except (BusError, NoAnswerError) as error:
+            log.warning("A question could not be asked again: %s", error)
+
+    async def _send(self, topic: Topic[Any], message: Message, properties: dict[str, str]) -> None:
+        telemetry.inject(properties)
+        await self._bus.publish(
+            Address(topic.name, persistent=topic.persistent),
+            message.model_dump_json().encode(),
+            key=topic.key(message) if topic.key else "",
+            properties=properties,
+        )
+
+    async def listen(self, inbox: Subscription) -> None:
+        """Hand arriving answers to whoever waits; late and repeated ones are dropped.
+
+        Raises:
+            BusError: the inbox is gone; whoever waits is told, and whoever asks later.
+        """
+        try:
+            while True:
+                delivery = await inbox.receive()
+                asked = self._asked.get(delivery.properties.get(envelope.ID, ""))
+                if asked is not None:
+                    asked.answers.put_nowait(delivery)
+        except BusError as error:
+            self._deaf = error
+            self._became_deaf.set()
+            for asked in self._asked.values():
+                asked.answers.put_nowait(error)
+            raise
+
+    async def wait_deaf(self) -> None:
+        """Wait until no answer can come in any more, which should never be, and say why.
+
+        Raises:
+            BusError: the inbox is gone.
+        """
+        await self._became_deaf.wait()
+        if self._deaf is not None:
+            raise self._deaf
+
+    @property
+    def inbox(self) -> Address:
+        """Where answers come in."""
+        return self._inbox
+
+
+async def _next(call: Call[Q, A], asked: _Asked, seconds: float) -> Delivery:
+    try:
+        async with asyncio.timeout(seconds):
+            answer = await asked.answers.get()
+    except TimeoutError:
+        raise NoAnswerError(call.topic.name, call.deadline) from None
+    if isinstance(answer, BusError):
+        raise answer
+    return answer
+
+
+def _check_number(call: Call[Q, A], delivery: Delivery, number: int) -> None:
+    """See that no piece of a stream is missing.
+
+    What is kept may be handled again from its beginning, and its last piece stands for the whole.
+
+    Raises:
+        LostPieceError: one is, or pieces of another attempt came in between.
+    """
+    given = delivery.properties.get(envelope.PIECE, str(number))
+    if not call.topic.persistent and given != str(number):
+        raise LostPieceError(call.topic.name)
+
+
+def _read(call: Call[Q, A], delivery: Delivery) -> A:
+    try:
+        if envelope.ERROR in delivery.properties:
+            failed = Answer.model_validate_json(delivery.payload).error
+            if failed is not None:
+                raise CallFailedError(call.topic.name, failed)
+        return call.answer.model_validate_json(delivery.payload)
+    except ValidationError as error:
+        raise RefusedError(
+            f"{call.topic.name} answered what is no {call.answer.__name__}: {error}"
+        ) from error
+
+
+@asynccontextmanager
+async def open_caller(bus: Bus, silence: Silence = Silence()) -> AsyncGenerator[Caller]:
+    """Open a caller with its inbox; closing it leaves no task and no subscription behind."""
+    caller = Caller(bus, silence)
+    async with bus.subscribe(caller.inbox, "caller", Mode.EXCLUSIVE) as inbox:
+        listening = asyncio.create_task(caller.listen(inbox), name="inbox")
+        try:
+            yield caller
+        finally:
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)

@@ -1,0 +1,1 @@
+"""Spans, metrics, logs, redaction."""

@@ -1,0 +1,61 @@
+"""What the loop asks of a tool."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from fourtier.runtime.rpc.caller import Caller
+from fourtier.schema.completion import ToolSpec
+from fourtier.schema.message import Metadata, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """The run in which a tool is used.
+
+    Attributes:
+        caller: asks other services.
+    """
+
+    run_id: str
+    scope: Scope
+    conversation_id: str
+    caller: Caller
+
+
+class ToolError(Exception):
+    """A tool could not do what it was asked; the text becomes the observation."""
+
+
+class Tool(Protocol):
+    """Something the model may use.
+
+    Attributes:
+        spec: name, description and the JSON schema of its arguments.
+        idempotent: whether running it twice does no more than once. One that is not is never run
+            again after a crash in the middle of it.
+        groups: a request that names groups is offered only tools of one of them.
+    """
+
+    @property
+    def spec(self) -> ToolSpec:
+        """How it is offered to the model."""
+        ...
+
+    @property
+    def idempotent(self) -> bool:
+        """Whether it may be run again."""
+        ...
+
+    @property
+    def groups(self) -> Sequence[str]:
+        """What it belongs to."""
+        ...
+
+    async def run(self, arguments: Metadata, context: RunContext) -> str:
+        """Do it and say what came of it.
+
+        Raises:
+            ToolError: it could not be done.
+        """
+        ...

@@ -1,0 +1,137 @@
+"""Tools: what they answer, and that nothing they do breaks a run."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fourtier.agents.react_mem.tools import tool
+from fourtier.agents.react_mem.tools.builtin import calculator, clock
+from fourtier.agents.react_mem.tools.toolbox import Toolbox, build_toolbox
+from fourtier.runtime.bus.memory import MemoryBus
+from fourtier.runtime.errors import StartupError
+from fourtier.runtime.rpc.caller import Caller
+from fourtier.schema.completion import MALFORMED_ARGUMENTS
+from fourtier.schema.message import Metadata, Scope
+from fourtier.tools.contract import RunContext
+from fourtier.tools.functions import FunctionTool
+
+CONTEXT = RunContext("run", Scope("ann", "default"), "c1", Caller(MemoryBus()))
+
+
+async def use(
+    function: Callable[..., Any],
+    arguments: Metadata,
+    *,
+    seconds: float = 60,
+    limit: int = 1_000,
+) -> str:
+    box = Toolbox([FunctionTool(function)], seconds=seconds, limit=limit)
+    offered = box.offered((), memory=True)
+    return await box.use(offered[0].name, arguments, offered, CONTEXT)
+
+
+async def test_calculator_works_out_arithmetic_and_nothing_else() -> None:
+    assert await use(calculator, {"expression": "12 * (3.5 + 1)"}) == "54.0"
+    assert await use(calculator, {"expression": "2^10"}) == "1024"
+    assert "division by zero" in await use(calculator, {"expression": "1/0"})
+    assert "cannot be worked out" in await use(
+        calculator, {"expression": "__import__('os').getcwd()"}
+    )
+
+
+async def test_clock_knows_time_zones() -> None:
+    assert (await use(clock, {})).endswith("UTC")
+    assert "is no time zone" in await use(clock, {"time_zone": "Mars/Olympus"})
+
+
+async def test_wrong_arguments_are_named() -> None:
+    def add(left: int, right: int = 1) -> int:
+        """Add."""
+        return left + right
+
+    assert await use(add, {"left": 2}) == "3"
+    assert "left: Field required" in await use(add, {"right": 2})
+    assert "left: Input should be a valid integer" in await use(add, {"left": "two"})
+    assert "more: Extra inputs are not permitted" in await use(add, {"left": 1, "more": 1})
+
+
+async def test_a_tool_that_raises_or_hangs_becomes_an_observation() -> None:
+    def broken() -> str:
+        raise KeyError("lost")
+
+    async def hanging() -> str:
+        await asyncio.Event().wait()
+        return "never"
+
+    assert await use(broken, {}) == "The tool broken failed: KeyError: 'lost'"
+    observation = await use(hanging, {}, seconds=0.2)
+    assert observation == "The tool hanging did not finish within 0.2 seconds."
+
+
+async def test_results_are_json_and_bounded() -> None:
+    def table() -> dict[str, list[int]]:
+        """Give a table."""
+        return {"numbers": [1, 2]}
+
+    def long() -> str:
+        """Say much."""
+        return "x" * 500
+
+    assert await use(table, {}) == '{"numbers":[1,2]}'
+    assert await use(long, {}, limit=100) == "x" * 100 + " [cut: 500 characters in all]"
+
+
+async def test_a_tool_that_does_not_exist_is_answered_with_those_that_do() -> None:
+    box = build_toolbox((), seconds=1, limit=1_000)
+    answer = await box.use("fly", {}, box.offered((), memory=True), CONTEXT)
+    assert answer.startswith("There is no tool 'fly'. There are: retrieve_facts,")
+
+
+def test_groups_and_memory_decide_what_is_offered() -> None:
+    @tool(idempotent=False, groups=["billing"])
+    def charge(cents: int) -> str:
+        """Charge a card."""
+        return f"charged {cents}"
+
+    box = Toolbox(
+        [*build_toolbox((), seconds=1, limit=9)._tools.values(), FunctionTool(charge)],
+        seconds=1,
+        limit=9,
+    )
+
+    def names(groups: tuple[str, ...], *, memory: bool) -> set[str]:
+        return {spec.name for spec in box.offered(groups, memory=memory)}
+
+    assert names(("billing",), memory=True) == {"charge"}
+    assert names((), memory=False) == {"calculator", "clock", "charge"}
+    assert names(("memory",), memory=True) == {"retrieve_facts", "recall_episodes", "store_fact"}
+    assert not box.is_idempotent("charge")
+    assert box.is_idempotent("calculator")
+
+
+def test_two_tools_of_one_name_are_refused() -> None:
+    with pytest.raises(StartupError, match="more than one tool is named clock"):
+        Toolbox([FunctionTool(clock), FunctionTool(clock)], seconds=1, limit=1)
+
+
+def test_a_function_without_annotations_is_refused() -> None:
+    def vague(thing):
+        return thing
+
+    with pytest.raises(TypeError, match="needs an annotation"):
+        FunctionTool(vague)
+
+
+async def test_arguments_that_were_no_json_are_told_and_nothing_is_run() -> None:
+    ran: list[str] = []
+
+    def order() -> str:
+        """Order."""
+        ran.append("ran")
+        return "ordered"
+
+    observation = await use(order, {MALFORMED_ARGUMENTS: '{"article": '})
+    assert observation == 'The arguments were no JSON object: {"article": '
+    assert ran == []

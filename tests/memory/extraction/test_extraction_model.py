@@ -1,0 +1,227 @@
+"""Extraction by a model: what it is asked, what becomes of its answer, good or bad."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from fourtier.runtime.bus.contract import Address, Delivery, Mode
+from fourtier.runtime.process.host import OPERATOR
+from fourtier.runtime.rpc.server import dead_letter_address
+from fourtier.schema.agent import INVOCATION_ENDED
+from fourtier.schema.conversations import DIALOGUE_RECORDED, DialogueTurn
+from fourtier.schema.episodes import STORE_EPISODE
+from fourtier.schema.facts import STORE_FACT
+from tests.memory.extraction.runs import BOOK, SEARCH, START, run
+from tests.support.flow import RunningFlow, running_flow
+from tests.support.listening import listening
+from tests.support.model import ModelRequest, Reply, ScriptedModel, Writes, scripted_model
+
+
+def fact(content: str, **other: Any) -> dict[str, Any]:
+    empty = {"kind": "semantic", "subject": "", "attribute": "", "quote": ""}
+    return {"content": content} | empty | other
+
+
+EPISODE = {
+    "goal": "Book the cheapest flight to a city",
+    "steps": ["Searched flights", "Booked the cheaper one"],
+    "outcome": "Booked",
+    "lessons": "Compare prices first.",
+    "result": "success",
+}
+
+
+@asynccontextmanager
+async def flow_with(
+    tmp_path: Path, *replies: Reply, script: Any = None, **parameters: Any
+) -> AsyncGenerator[tuple[RunningFlow, ScriptedModel]]:
+    services = {"completion": {}, "extraction": {"method": "llm"} | parameters}
+    async with (
+        scripted_model(*replies, script=script) as model,
+        running_flow(tmp_path, services, settings=model.settings) as flow,
+    ):
+        yield flow, model
+
+
+async def dead_letter(flow: RunningFlow) -> Delivery:
+    address = dead_letter_address("extraction")
+    async with flow.bus.subscribe(address, OPERATOR, Mode.SHARED) as letters:
+        return await letters.receive()
+
+
+async def test_the_model_sees_what_was_said_and_its_facts_are_kept(tmp_path: Path) -> None:
+    told = fact(
+        "Ann's budget for the Hawaii trip in 2026 is 10,000 dollars.",
+        subject="Ann",
+        attribute="budget for the Hawaii trip",
+        quote="my budget is 10,000 dollars",
+        kind="procedural",
+    )
+    reply = Writes({"facts": [told]})
+    async with (
+        flow_with(tmp_path, reply) as (flow, model),
+        listening(flow.bus, STORE_FACT.topic) as facts,
+    ):
+        question = "For Hawaii my budget is 10,000 dollars. What can I do?"
+        await flow.caller.publish(INVOCATION_ENDED, run(question, answer="You can hike."))
+
+        kept = await facts.next()
+
+    assert kept.content == told["content"]
+    assert (kept.kind, kept.subject, kept.attribute) == (
+        "procedural",
+        "Ann",
+        "budget for the Hawaii trip",
+    )
+    assert kept.quote == "my budget is 10,000 dollars"
+    assert (kept.user, kept.speaker, kept.timestamp) == ("ann", "ann", START)
+    assert facts.ids == ["r1/fact/0"]
+    (request,) = model.requests
+    assert question in request.last
+    assert "You can hike." in request.last
+    assert "2026-03-01" in request.last
+    assert request.schema is not None
+    assert request.schema["additionalProperties"] is False
+    assert "episode" not in request.schema["properties"]
+
+
+async def test_a_task_is_one_completion_for_facts_and_episode(tmp_path: Path) -> None:
+    reply = Writes({"facts": [fact("Ann flies to Rome.")], "episode": EPISODE})
+    async with (
+        flow_with(tmp_path, reply) as (flow, model),
+        listening(flow.bus, STORE_FACT.topic) as facts,
+        listening(flow.bus, STORE_EPISODE.topic) as episodes,
+    ):
+        await flow.caller.publish(INVOCATION_ENDED, run("Fly me to Rome", steps=[SEARCH, BOOK]))
+        kept, episode = await facts.next(), await episodes.next()
+
+    assert kept.content == "Ann flies to Rome."
+    assert episode.goal == EPISODE["goal"]
+    assert list(episode.steps) == EPISODE["steps"]
+    assert (episode.lessons, episode.result) == ("Compare prices first.", "success")
+    assert episodes.ids == ["r1/episode"]
+    assert len(model.requests) == 1
+    assert "book_flight" in model.requests[0].last
+
+
+async def test_a_run_that_failed_is_a_failure_whatever_the_model_says(tmp_path: Path) -> None:
+    reply = Writes({"facts": [], "episode": EPISODE})
+    async with (
+        flow_with(tmp_path, reply) as (flow, _),
+        listening(flow.bus, STORE_EPISODE.topic) as episodes,
+    ):
+        event = run("Fly me to Rome", steps=[SEARCH, BOOK], succeeded=False)
+        await flow.caller.publish(INVOCATION_ENDED, event)
+
+        assert (await episodes.next()).result == "failure"
+
+
+async def test_made_up_quotes_and_credentials_do_not_pass(tmp_path: Path) -> None:
+    reply = Writes(
+        {
+            "facts": [
+                fact("Ann's password is hunter2."),
+                fact("Ann has an account.", quote="my password is hunter2"),
+                fact("  "),
+                fact("Ann lives in Oslo.", quote="I have always lived in Oslo"),
+            ]
+        }
+    )
+    async with (
+        flow_with(tmp_path, reply) as (flow, _),
+        listening(flow.bus, STORE_FACT.topic) as facts,
+    ):
+        question = "I live in Oslo, my password is hunter2"
+        await flow.caller.publish(INVOCATION_ENDED, run(question))
+        kept = await facts.next()
+
+    assert (kept.content, kept.quote) == ("Ann lives in Oslo.", "")
+
+
+async def test_nothing_wanted_is_nothing_asked(tmp_path: Path) -> None:
+    reply = Writes({"facts": [fact("Ann sings.")]})
+    async with (
+        flow_with(tmp_path, reply) as (flow, model),
+        listening(flow.bus, STORE_FACT.topic) as facts,
+    ):
+        await flow.caller.publish(INVOCATION_ENDED, run("I dance.", extract_facts=False))
+        await flow.caller.publish(INVOCATION_ENDED, run("I sing.", run_id="r2"))
+
+        assert (await facts.next()).content == "Ann sings."
+    assert len(model.requests) == 1
+
+
+async def test_a_turn_of_dialogue_is_read_with_its_speaker(tmp_path: Path) -> None:
+    reply = Writes({"facts": [fact("Mia lives on a farm.")]})
+    turn = DialogueTurn(
+        user="ann",
+        conversation_id="c7",
+        speaker="Mia",
+        content="We live on a farm.",
+        timestamp=START,
+        turn_id="D1:3",
+    )
+    async with (
+        flow_with(tmp_path, reply) as (flow, model),
+        listening(flow.bus, STORE_FACT.topic) as facts,
+    ):
+        await flow.caller.publish(DIALOGUE_RECORDED, turn)
+        kept = await facts.next()
+
+    assert (kept.speaker, kept.metadata) == ("Mia", {"turn_id": "D1:3"})
+    assert "Mia said:\nWe live on a farm." in model.requests[0].last
+
+
+async def test_one_bad_answer_is_asked_again(tmp_path: Path) -> None:
+    async with (
+        flow_with(tmp_path, "No JSON at all", Writes({"facts": [fact("Ann sings.")]})) as (flow, _),
+        listening(flow.bus, STORE_FACT.topic) as facts,
+    ):
+        await flow.caller.publish(INVOCATION_ENDED, run("I sing."))
+
+        assert (await facts.next()).content == "Ann sings."
+
+
+async def test_answers_that_stay_bad_go_to_the_dead_letters_and_the_next_is_served(
+    tmp_path: Path,
+) -> None:
+    def script(request: ModelRequest) -> Reply:
+        if "I sing." in request.last:
+            return Writes({"facts": [fact("Ann sings.")]})
+        return Writes({"facts": [{"content": "half of a fact"}]})
+
+    async with (
+        flow_with(tmp_path, script=script) as (flow, _),
+        listening(flow.bus, STORE_FACT.topic) as facts,
+    ):
+        await flow.caller.publish(INVOCATION_ENDED, run("I dance."))
+        await flow.caller.publish(INVOCATION_ENDED, run("I sing.", run_id="r2"))
+        letter = await dead_letter(flow)
+
+        assert "bad-output" in letter.properties["dead-error"]
+        assert "facts.0.kind" in letter.properties["dead-error"]
+        assert letter.properties["dead-topic"] == "invocation.ended"
+        assert b"I dance." in letter.payload
+        assert (await facts.next()).content == "Ann sings."
+
+
+async def test_a_very_long_message_is_cut_to_the_budget(tmp_path: Path) -> None:
+    reply = Writes({"facts": [fact("Ann sings.")]})
+    async with (
+        flow_with(tmp_path, reply, **{"prompt-tokens": 200}) as (flow, model),
+        listening(flow.bus, STORE_FACT.topic) as facts,
+    ):
+        await flow.caller.publish(INVOCATION_ENDED, run("I sing. " * 4_000))
+        await facts.next()
+
+    assert len(model.requests[0].last) <= 800
+
+
+async def test_what_is_no_event_goes_to_the_dead_letters(tmp_path: Path) -> None:
+    async with running_flow(tmp_path, {"extraction": {}}) as flow:
+        await flow.bus.publish(Address("invocation.ended"), b'{"user": "ann", "question": 7}')
+        letter = await dead_letter(flow)
+
+    assert letter.properties["dead-error"].startswith("malformed: is no valid InvocationEnded")
+    assert "question" in letter.properties["dead-error"]

@@ -1,0 +1,58 @@
+"""The bundled model behind the bus: what its vectors are like."""
+
+import math
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from fourtier.models.embeddings import bundled
+from fourtier.runtime.rpc.caller import Caller
+from fourtier.schema.embeddings import EMBED, EmbedRequest
+from tests.support.flow import running_flow
+
+
+@pytest.fixture
+async def caller(tmp_path: Path) -> AsyncGenerator[Caller]:
+    async with running_flow(tmp_path, {"embeddings": {"threads": 2}}) as flow:
+        yield flow.caller
+
+
+async def embed(caller: Caller, *texts: str) -> list[list[float]]:
+    answered = await caller.call(EMBED, EmbedRequest(texts=texts))
+    assert answered.model == bundled.NAME
+    return [vector.floats() for vector in answered.vectors]
+
+
+def cosine(one: list[float], other: list[float]) -> float:
+    return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+async def test_vectors_are_of_unit_length_and_near_for_near_meanings(caller: Caller) -> None:
+    trip, journey, cooking = await embed(
+        caller,
+        "The budget for the trip is 8,450 euros.",
+        "How much money do we have for the journey?",
+        "Fry the onions until they are golden.",
+    )
+    for vector in (trip, journey, cooking):
+        assert len(vector) == bundled.DIMENSIONS
+        assert math.isclose(math.hypot(*vector), 1, rel_tol=1e-3)
+    assert cosine(trip, journey) > cosine(trip, cooking) + 0.2
+
+
+async def test_vectors_come_in_the_order_of_their_texts(caller: Caller) -> None:
+    texts = [f"{'word ' * (number % 9)}number {number}" for number in range(60)]
+    together = await embed(caller, *texts)
+    for place in (0, 17, 59):
+        (alone,) = await embed(caller, f"{texts[place]}")
+        assert cosine(alone, together[place]) > 0.99
+
+
+async def test_a_text_has_nearly_the_same_vector_in_whatever_company(tmp_path: Path) -> None:
+    text = "Ann moved to Oslo in May."
+    async with running_flow(tmp_path / "alone", {"embeddings": {}}) as flow:
+        (alone,) = await embed(flow.caller, text)
+    async with running_flow(tmp_path / "together", {"embeddings": {"threads": 1}}) as flow:
+        *_, together = await embed(flow.caller, "A much longer text " * 12, "x", text)
+    assert cosine(alone, together) > 0.99

@@ -1,0 +1,148 @@
+"""Every service tells how it is, and what its stores have; also when they do not answer."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from fourtier.client import client_on
+from fourtier.operations.doctor.findings import Finding
+from fourtier.operations.doctor.services import ask_services
+from fourtier.runtime.bus.memory import MemoryBus
+from fourtier.runtime.rpc.caller import Caller, open_caller
+from fourtier.runtime.rpc.routes import Route
+from fourtier.runtime.service.context import status
+from fourtier.schema.message import Scope
+from fourtier.schema.status import Kept, StatusRequest, StatusResponse, status_of
+from tests.road.services import ROAD
+from tests.runtime.rpc.support import served
+from tests.support.flow import running_flow
+from tests.support.model import Says, scripted_model
+
+ANN = Scope("ann", "default")
+HERE = version("fourtier")
+
+
+class Plain:
+    """A service without stores."""
+
+    def routes(self) -> Iterator[Route]:
+        yield from ()
+
+
+class Keeping(Plain):
+    """A service with a store that counts, hangs or fails."""
+
+    def __init__(self, *kept: Kept, error: Exception | None = None, hangs: bool = False) -> None:
+        self._kept = kept
+        self._error = error
+        self._hangs = hangs
+
+    async def kept(self) -> Sequence[Kept]:
+        if self._hangs:
+            await asyncio.Event().wait()
+        if self._error:
+            raise self._error
+        return self._kept
+
+
+@asynccontextmanager
+async def asked(service: Plain, name: str = "facts") -> AsyncGenerator[Caller]:
+    bus = MemoryBus()
+    async with served(bus, status.status_route(name, service)), open_caller(bus) as caller:
+        yield caller
+
+
+async def told_by(service: Plain) -> StatusResponse:
+    async with asked(service) as caller:
+        return await caller.call(status_of("facts"), StatusRequest())
+
+
+async def doctors(service: Plain, *replicas: str) -> list[Finding]:
+    async with asked(service) as caller:
+        return (await ask_services(caller, "shop", ["facts"], {"facts": replicas})).findings
+
+
+async def test_a_service_tells_its_version_and_what_it_keeps() -> None:
+    fact = Kept(store="graph", kind="facts", number=7)
+    told = await told_by(Keeping(fact))
+    assert (told.version, told.kept, told.trouble) == (HERE, (fact,), "")
+    assert (await told_by(Plain())).kept == ()
+
+
+async def test_a_store_that_fails_is_trouble_and_no_silence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    failed = await told_by(Keeping(error=ConnectionRefusedError("nobody is there")))
+    assert failed.trouble == "nobody is there"
+    assert (await told_by(Keeping(error=ValueError()))).trouble == "ValueError"
+    monkeypatch.setattr(status, "_COUNTS_WITHIN", 0.01)
+    assert "did not answer within 0.01 seconds" in (await told_by(Keeping(hangs=True))).trouble
+
+
+async def test_trouble_is_a_problem_with_a_remedy() -> None:
+    answers, stores = await doctors(Keeping(error=ConnectionRefusedError("nobody is there")))
+    assert (answers.well, stores.well) == (True, False)
+    assert stores.what == "stores of facts"
+    assert "the log of facts" in stores.remedy
+
+
+async def test_an_index_that_lacks_facts_is_told() -> None:
+    graph = Kept(store="graph", kind="facts", number=1_234)
+    _, same = await doctors(Keeping(graph, Kept(store="vectors", kind="facts", number=1_234)))
+    _, less = await doctors(Keeping(graph, Kept(store="vectors", kind="facts", number=1_000)))
+    assert (same.found, same.remedy) == ("1,234 facts in the graph, 1,234 facts in the vectors", "")
+    assert "fourtier facts reindex" in less.remedy
+
+
+async def test_a_store_that_nobody_could_count_is_not_taken_for_reached() -> None:
+    async with asked(Keeping(error=ConnectionRefusedError("nobody is there"))) as caller:
+        assert (await ask_services(caller, "shop", ["facts"], {})).stores == set()
+
+
+@pytest.mark.parametrize(
+    ("replicas", "said", "mixed"),
+    [
+        ((), f"version {HERE}, up", False),
+        ((HERE, HERE), f"version {HERE}, 2 replicas, up", False),
+        ((HERE, "0.0.1", HERE), f"replicas: 1 of 0.0.1, 2 of {HERE}, up", True),
+        (("", HERE), f"replicas: 1 of ?, 1 of {HERE}, up", True),
+        (("0.0.1",), "version 0.0.1, up", True),
+    ],
+)
+async def test_replicas_of_two_versions_are_told(
+    replicas: tuple[str, ...], said: str, *, mixed: bool
+) -> None:
+    (finding,) = await doctors(Plain(), *replicas)
+    assert said in finding.found
+    assert ("finish the roll-out" in finding.remedy) is mixed
+    assert finding.well
+
+
+async def test_all_services_tell_what_a_run_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(status, "_COUNTS_WITHIN", 60)
+    async with (
+        scripted_model(script=lambda _: Says("Noted.")) as model,
+        running_flow(tmp_path, ROAD, settings=model.settings) as flow,
+        client_on(flow.bus) as client,
+    ):
+        await client.facts.store(ANN, "I live in Oslo.")
+        await client.facts.store(Scope("bob", "work"), "I live in Bergen.")
+        heard = await ask_services(flow.caller, "shop", list(ROAD), {})
+
+    findings = heard.findings
+    assert heard.stores == {"graph", "vectors"}
+    found = {finding.what: finding.found for finding in findings}
+    assert all(finding.well for finding in findings), findings
+    assert set(ROAD) <= set(found)
+    assert found["stores of facts"] == "2 facts in the graph, 2 facts in the vectors"
+    assert found["stores of episodes"] == "0 episodes in the vectors"
+    assert "0 conversations in the graph" in found["stores of conversations"]
+    assert "0 runs in the graph" in found["stores of working-memory"]
+    assert "384 dimensions" in found["embedding model"]
+    assert "scripted speaks" in found["language model"]

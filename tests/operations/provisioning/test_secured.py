@@ -1,0 +1,167 @@
+"""A flow on servers that let nobody in without a secret, over TLS with an authority of our own."""
+
+import asyncio
+import json
+import os
+import re
+from collections.abc import Callable, Coroutine
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fourtier.runtime.bus.contract import Address, BusError, Mode
+from fourtier.runtime.bus.pulsar.connection import Patience, PulsarSecurity, connect_pulsar
+from tests.cluster.servers import SERVERS
+from tests.operations.provisioning.secured import PASSWORD, Secured, secured_engines, token
+from tests.support.process import FOURTIER
+
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.skipif(
+        not SERVERS.pulsar_admin_url, reason="FOURTIER_TEST_PULSAR_ADMIN_URL names no Pulsar"
+    ),
+    pytest.mark.timeout(400),
+]
+
+FLOW = """
+name: shop
+tenant: acme
+namespace: prod
+bus: {{url: "{bus_url}", admin-url: "{admin_url}"}}
+engines: {{graph: "{graph_url}"}}
+services: {{facts: {{}}, conversations: {{}}}}
+"""
+WRONG_TOKEN = token("admin", b"another key of 32 bytes, no good")
+WRONG_PASSWORD = "wr0ng-passw0rd"  # noqa: S105 - as it says
+Command = Callable[..., Coroutine[Any, Any, tuple[int, str]]]
+
+
+def command_on(engines: Secured, place: Path) -> Command:
+    """A command with the right secrets in files, unless the environment says otherwise."""
+    flow, secrets = place / "shop.yaml", place / "secrets"
+    flow.write_text(FLOW.format(**vars(engines)))
+    secrets.mkdir()
+    (secrets / "fourtier_bus_token").write_text(token("admin"))
+    (secrets / "fourtier_graph_password").write_text(f"{PASSWORD}\n")
+    usual = os.environ | {
+        "COLUMNS": "200",
+        "FOURTIER_SECRETS": str(secrets),
+        "FOURTIER_GRAPH_USER": "neo4j",
+        "FOURTIER_BUS_TRUST_CERTIFICATES": str(engines.certificate),
+        "FOURTIER_GRAPH_TRUST_CERTIFICATES": str(engines.certificate),
+    }
+
+    async def run(*arguments: str, **environment: str) -> tuple[int, str]:
+        process = await asyncio.create_subprocess_exec(
+            FOURTIER,
+            *arguments,
+            str(flow),
+            env=usual | environment,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        said = (await process.communicate())[0].decode()
+        for secret in (token("admin"), WRONG_TOKEN, PASSWORD, WRONG_PASSWORD):
+            assert secret not in said
+        return process.returncode or 0, said
+
+    return run
+
+
+async def test_servers_that_want_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with secured_engines(tmp_path) as engines:
+        command = command_on(engines, tmp_path)
+        init = partial(command, "init")
+
+        wrong = {
+            "refuses GET namespaces/acme/prod": {"FOURTIER_BUS_TOKEN": WRONG_TOKEN},
+            "of a role that may administer": {"FOURTIER_BUS_TOKEN": token("nobody")},
+            "certificate verify failed": {"FOURTIER_BUS_TRUST_CERTIFICATES": ""},
+            "refuses user and password": {"FOURTIER_GRAPH_PASSWORD": WRONG_PASSWORD},
+            f"{engines.graph_url} cannot be used": {"FOURTIER_GRAPH_TRUST_CERTIFICATES": ""},
+        }
+        for expected, environment in wrong.items():
+            code, said = await init(**environment)
+            assert (code, expected in said, said.count("\n")) == (2, True, 1), said
+
+        code, said = await init()
+        assert code == 0, said
+        assert " made, 1 is there." in said
+        code, said = await init(
+            FOURTIER_GRAPH_URL=engines.graph_url.replace("bolt://", "bolt+s://")
+        )
+        assert code == 0, said
+        assert re.search(r"^\d+ is there\.$", said, re.MULTILINE), said
+
+        await published_and_received(engines)
+        await a_server_of_another_name_is_refused(engines, monkeypatch)
+        await what_the_doctor_tells(partial(command, "doctor", "--json", "--flow"))
+
+
+async def what_the_doctor_tells(doctor: Command) -> None:
+    """A server that does not let us in is one row; the others are told."""
+    _, said = await doctor()
+    assert re.search(r"Pulsar [\d.]+, acme/prod at pulsar\+ssl", said), said
+    let_in = await wrong_for(doctor)
+    assert not {"bus", "graph", "queues"} & set(let_in)
+    assert "missing queues" not in let_in
+
+    no_token = await wrong_for(doctor, FOURTIER_BUS_TOKEN=WRONG_TOKEN)
+    assert set(no_token) == {"bus", "queues"}
+    assert "FOURTIER_BUS_TOKEN" in no_token["bus"]["remedy"]
+    assert "set FOURTIER_BUS_TOKEN" in no_token["queues"]["found"]
+
+    no_password = await wrong_for(doctor, FOURTIER_GRAPH_PASSWORD=WRONG_PASSWORD)
+    assert set(no_password) == {"graph", *let_in}
+    assert "refuses user and password" in no_password["graph"]["found"]
+
+    no_trust = await wrong_for(doctor, FOURTIER_BUS_TRUST_CERTIFICATES="")
+    assert set(no_trust) == {"bus", "queues"}
+    assert "certificate verify failed" in no_trust["bus"]["found"]
+
+
+async def wrong_for(doctor: Command, **environment: str) -> dict[str, dict[str, str]]:
+    """The rows that are not well; nobody serves the flow, so there are always some."""
+    code, said = await doctor(**environment)
+    assert code == 1, said
+    wrong = {row["what"]: row for row in json.loads(said) if not row["well"]}
+    assert not {"bus", "queues", "graph", "vectors"} & {
+        what for what, row in wrong.items() if row["found"].startswith("no answer within")
+    }
+    return wrong
+
+
+async def published_and_received(engines: Secured) -> None:
+    """The bus itself takes the same token and certificate."""
+    security = PulsarSecurity(token("admin"), str(engines.certificate))
+    connecting = connect_pulsar(
+        engines.bus_url, "acme", "prod", security=security, log_file="/dev/null"
+    )
+    async with connecting as bus:
+        await bus.publish(Address("facts.store"), b"hello")
+        async with bus.subscribe(Address("facts.store"), "facts", Mode.KEY_SHARED) as subscription:
+            delivery = await subscription.receive()
+            assert delivery.payload == b"hello"
+            await delivery.acknowledge()
+
+
+async def a_server_of_another_name_is_refused(
+    engines: Secured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the client's own connections too: those to other brokers come after the greeting."""
+
+    async def greet(_url: str, _trusted: str | None) -> str:
+        return "Pulsar"
+
+    monkeypatch.setattr("fourtier.runtime.bus.pulsar.connection.greet", greet)
+    security = PulsarSecurity(token("admin"), str(engines.certificate))
+    # The certificate is for 127.0.0.1.
+    url = engines.bus_url.replace("127.0.0.1", "localhost")
+    patience = Patience(send=5, operation=5)
+    async with connect_pulsar(
+        url, "acme", "prod", security=security, log_file="/dev/null", patience=patience
+    ) as bus:
+        with pytest.raises(BusError):
+            await bus.publish(Address("facts.store"), b"hello")

@@ -1,0 +1,55 @@
+"""The bus contract on the embedded broker, and on a real Pulsar when one is named."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from fourtier.runtime.bus.contract import Address, Bus
+from fourtier.runtime.bus.embedded.broker import embedded_broker
+from fourtier.runtime.bus.pulsar.connection import Patience, PulsarSecurity, connect_pulsar
+from tests.cluster.servers import SERVERS
+from tests.runtime.bus.bus_contract import BusContract
+
+#: A member that is refused is told so only when this ends.
+REFUSED = Patience(operation=5)
+
+
+class TestEmbeddedBus(BusContract):
+    @pytest.fixture
+    def patience(self) -> Patience:
+        return Patience()
+
+    @pytest.fixture
+    async def bus(self, tmp_path: Path, patience: Patience) -> AsyncGenerator[Bus]:
+        async with (
+            embedded_broker(tmp_path, 0) as url,
+            connect_pulsar(
+                url,
+                "fourtier",
+                "test",
+                security=PulsarSecurity(),
+                log_file=str(tmp_path / "client.log"),
+                patience=patience,
+            ) as bus,
+        ):
+            yield bus
+
+    @pytest.mark.parametrize("patience", [REFUSED], ids=["short"])
+    async def test_an_exclusive_group_has_one_member(self, bus: Bus, topic: Address) -> None:
+        await super().test_an_exclusive_group_has_one_member(bus, topic)
+
+
+@pytest.mark.cluster
+@pytest.mark.skipif(not SERVERS.pulsar_url, reason="FOURTIER_TEST_PULSAR_URL names no Pulsar")
+class TestPulsarBus(BusContract):
+    @pytest.fixture
+    async def bus(self, tmp_path: Path) -> AsyncGenerator[Bus]:
+        async with connect_pulsar(
+            SERVERS.pulsar_url or "",
+            "public",
+            "default",
+            security=PulsarSecurity(),
+            log_file=str(tmp_path / "client.log"),
+        ) as bus:
+            yield bus

@@ -1,0 +1,239 @@
+"""A process of a flow: what is around the services, how it starts, says what it is, and stops."""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import pytest
+from aiohttp import ClientSession
+
+from fourtier.runtime.bus.contract import BusError
+from fourtier.runtime.bus.opening import BusPlace
+from fourtier.runtime.errors import StartupError
+from fourtier.runtime.process.flow_process import (
+    FlowProcess,
+    ProcessPlan,
+    flow_process,
+    stop_on_signals,
+)
+from fourtier.runtime.process.host import HostPlan
+from fourtier.runtime.process.running import read_running
+from fourtier.runtime.rpc.caller import open_caller
+from fourtier.runtime.rpc.routes import Route, answer, on
+from fourtier.runtime.service.context import Engines, Parameters, Surroundings
+from fourtier.runtime.settings import Settings
+from tests.runtime.rpc.support import NOTED, READ, Note, Reply
+from tests.support.ports import free_port
+from tests.support.waiting import wait_until
+
+
+class Echo:
+    """A service that answers, and that can be kept busy."""
+
+    parameters: ClassVar[type[Parameters]] = Parameters
+    begun: ClassVar[list[int]] = []
+    done: ClassVar[list[int]] = []
+    go_on: ClassVar[asyncio.Event]
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, _surroundings: Surroundings, _parameters: Any) -> AsyncGenerator[Self]:
+        cls.go_on = asyncio.Event()
+        cls.begun.clear()
+        cls.done.clear()
+        yield cls()
+
+    def routes(self) -> Iterator[Route]:
+        yield answer(READ, self.read)
+        yield on(NOTED, self.note)
+
+    async def read(self, note: Note) -> Reply:
+        return Reply(number=note.number)
+
+    async def note(self, note: Note) -> None:
+        self.begun.append(note.number)
+        await self.go_on.wait()
+        self.done.append(note.number)
+
+
+@pytest.fixture
+def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ProcessPlan:
+    """A stop that waited for all of its grace would have no end."""
+    monkeypatch.setattr("fourtier.runtime.process.host.load_service", {"echo": Echo}.__getitem__)
+    monkeypatch.setattr("fourtier.runtime.process.host._GRACE", 3_600)
+    return ProcessPlan(
+        flow="laptop",
+        bus=BusPlace("embedded", "fourtier", "laptop", tmp_path, 0),
+        host=HostPlan({"echo": Parameters()}, Engines(), tmp_path, Settings()),
+        health_port=0,
+    )
+
+
+async def get(process: FlowProcess, path: str) -> tuple[int, str]:
+    async with (
+        ClientSession() as session,
+        session.get(f"http://127.0.0.1:{process.health_port}{path}") as response,
+    ):
+        return response.status, await response.text()
+
+
+async def test_a_flow_is_up_with_all_that_is_around_it(
+    plan: ProcessPlan, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "fourtier")
+    async with flow_process(plan) as process, open_caller(process.bus) as caller:
+        assert (await caller.call(READ, Note(key="k", number=4))).number == 4
+        assert process.ready
+        assert await get(process, "/ready") == (200, "ready\n")
+        _, metrics = await get(process, "/metrics")
+        assert 'fourtier_messages_handled_total{service="echo",topic="test.read"} 1.0' in metrics
+        running = read_running(plan.host.data)
+        assert (running.bus_url, running.pid) == (process.bus_url, os.getpid())
+        assert (running.flow, running.services) == ("laptop", ("echo",))
+        assert running.health_port == process.health_port
+        with pytest.raises(StartupError, match="in use by process"):
+            async with flow_process(plan):
+                pass
+
+    assert f"Connected to the bus at {process.bus_url} (fourtier/laptop)." in caplog.messages
+    assert any(line.startswith("The flow laptop is up: echo.") for line in caplog.messages)
+    assert "Stopping: what is in hand is finished first." in caplog.messages
+    with pytest.raises(StartupError, match="no flow is running"):
+        read_running(plan.host.data)
+    async with flow_process(plan):  # and once more in the same directory and process
+        pass
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_finishes_what_is_in_hand(plan: ProcessPlan, number: signal.Signals) -> None:
+    async with flow_process(plan) as process, open_caller(process.bus) as caller:
+        with stop_on_signals(process):
+            await caller.publish(NOTED, Note(key="k", number=1))
+            await wait_until(lambda: Echo.begun == [1])
+            os.kill(os.getpid(), number)
+            await process.wait()
+            assert not process.ready
+            assert await get(process, "/ready") == (503, "stopping\n")
+        Echo.go_on.set()
+    assert Echo.done == [1]
+
+
+async def test_a_second_signal_cuts_off_what_is_in_hand(plan: ProcessPlan) -> None:
+    async with flow_process(plan) as process, open_caller(process.bus) as caller:
+        with stop_on_signals(process):
+            await caller.publish(NOTED, Note(key="k", number=1))
+            await wait_until(lambda: Echo.begun == [1])
+            os.kill(os.getpid(), signal.SIGTERM)
+            await process.wait()
+        # The stop has begun; the handlers are still there for the impatient.
+        asyncio.get_running_loop().call_later(0.05, os.kill, os.getpid(), signal.SIGTERM)
+    assert Echo.done == []
+
+
+async def test_signals_are_as_before_when_nobody_has_asked_for_a_stop(plan: ProcessPlan) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    async with flow_process(plan) as process:
+        with stop_on_signals(process):
+            assert signal.getsignal(signal.SIGTERM) is not before
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+async def test_a_service_that_fails_is_told_to_whoever_waits(
+    plan: ProcessPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with flow_process(plan) as process:
+        monkeypatch.setattr(process.host, "wait_failed", _fail)
+        with pytest.raises(BusError, match="receiving failed"):
+            await process.wait()
+
+
+async def _fail() -> None:
+    raise BusError("receiving failed: 8 AlreadyClosed")
+
+
+async def test_it_is_live_and_not_ready_while_it_starts(
+    plan: ProcessPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opening, go_on = asyncio.Event(), asyncio.Event()
+
+    class Slow(Echo):
+        @classmethod
+        @asynccontextmanager
+        async def open(cls, surroundings: Surroundings, parameters: Any) -> AsyncGenerator[Self]:
+            opening.set()
+            await go_on.wait()
+            async with super().open(surroundings, parameters) as echo:
+                yield echo
+
+    monkeypatch.setattr("fourtier.runtime.process.host.load_service", {"echo": Slow}.__getitem__)
+    port = free_port()
+
+    async def start() -> None:
+        async with flow_process(replace(plan, health_port=port)):
+            pass
+
+    starting = asyncio.create_task(start())
+    await opening.wait()
+    async with ClientSession() as session:
+        async with session.get(f"http://127.0.0.1:{port}/live") as live:
+            assert live.status == 200
+        async with session.get(f"http://127.0.0.1:{port}/ready") as ready:
+            assert (ready.status, await ready.text()) == (503, "starting\n")
+    go_on.set()
+    await starting
+
+
+async def test_on_servers_of_its_own_it_needs_no_directory(plan: ProcessPlan) -> None:
+    data = plan.host.data / "none"
+    host = replace(plan.host, engines=Engines(graph="bolt://g", vectors="http://v"), data=data)
+    bus = replace(plan.bus, url="memory://", data=data)
+    async with flow_process(replace(plan, bus=bus, host=host)) as process:
+        assert process.ready
+    assert not data.exists()
+
+
+async def test_what_is_wrong_is_one_line_each(
+    plan: ProcessPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def with_bus(**changes: Any) -> ProcessPlan:
+        return replace(plan, bus=replace(plan.bus, **changes))
+
+    file = plan.host.data / "file"
+    file.touch()
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        taken = other.getsockname()[1]
+        wrong = {
+            f"port {taken} cannot be used, so the embedded bus": with_bus(port=taken),
+            f"port {taken} cannot be used, so the health": replace(plan, health_port=taken),
+            "is no bus: write embedded": with_bus(url="kafka://somewhere"),
+            "no bus can be reached at pulsar://127.0.0.1:1:": with_bus(url="pulsar://127.0.0.1:1"),
+            "no bus can be reached at pulsar://no-such.invalid:": with_bus(
+                url="pulsar://no-such.invalid"
+            ),
+            f"no bus can be reached at pulsar://127.0.0.1:{taken}: no answer": with_bus(
+                url=f"pulsar://127.0.0.1:{taken}"
+            ),
+            "the data directory": replace(plan, host=replace(plan.host, data=file / "data")),
+            "telemetry cannot be sent": replace(
+                plan, host=replace(plan.host, settings=Settings(otlp_endpoint="collector"))
+            ),
+        }
+        for reason, broken in wrong.items():
+            with monkeypatch.context() as hasty:
+                hasty.setattr("fourtier.runtime.bus.pulsar.handshake._WITHIN", 0.2)
+                with pytest.raises(StartupError) as raised:
+                    async with flow_process(broken):
+                        pass
+            assert reason in str(raised.value)
+            assert "\n" not in str(raised.value)
+    async with flow_process(plan):  # and nothing of the failed starts is in the way
+        pass

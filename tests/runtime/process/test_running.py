@@ -1,0 +1,129 @@
+"""The lock of a data directory, and the note that tells what runs there."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from fourtier.runtime.errors import StartupError
+from fourtier.runtime.process.data_lock import is_locked, locked_data
+from fourtier.runtime.process.running import Running, announced, read_running
+
+HOLDER = """
+import sys
+from pathlib import Path
+from fourtier.runtime.process.data_lock import locked_data
+from fourtier.runtime.process.running import Running, announced
+data = Path(sys.argv[1])
+with locked_data(data):
+    note = Running(flow="f", bus_url="u", tenant="t", namespace="n", pid=int(sys.argv[2]),
+                   health_port=1, services=())
+    with announced(data, note):
+        print("held", flush=True)
+        sys.stdin.read()
+"""
+
+
+def running(pid: int) -> Running:
+    return Running(
+        flow="laptop",
+        bus_url="pulsar://127.0.0.1:6650",
+        tenant="fourtier",
+        namespace="laptop",
+        pid=pid,
+        health_port=6680,
+        services=("facts", "agent"),
+    )
+
+
+async def holder(data: Path, pid: int) -> asyncio.subprocess.Process:
+    """Another process that holds the directory and has left its note."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        HOLDER,
+        str(data),
+        str(pid),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert await process.stdout.readline() == b"held\n"
+    return process
+
+
+def test_a_directory_is_made_and_can_be_locked_again(tmp_path: Path) -> None:
+    data = tmp_path / "a" / "b"
+    for _ in range(2):
+        with locked_data(data):
+            assert is_locked(data)
+            assert (data / "lock").read_text() == str(os.getpid())
+        assert not is_locked(data)
+
+
+async def test_a_second_flow_is_told_who_is_there(tmp_path: Path) -> None:
+    other = await holder(tmp_path, 1)
+    try:
+        with (
+            pytest.raises(StartupError, match=rf"in use by process {other.pid}: stop that flow"),
+            locked_data(tmp_path),
+        ):
+            pass
+    finally:
+        assert other.stdin is not None
+        other.stdin.close()
+        await other.wait()
+    with locked_data(tmp_path):
+        pass
+
+
+async def test_a_killed_flow_leaves_no_lock_and_its_note_is_not_believed(tmp_path: Path) -> None:
+    other = await holder(tmp_path, os.getpid())  # a process that is alive, and not that flow
+    assert read_running(tmp_path).flow == "f"
+    other.kill()
+    await other.communicate()
+
+    assert (tmp_path / "running.json").exists()
+    with pytest.raises(StartupError, match="no flow is running"):
+        read_running(tmp_path)
+    with locked_data(tmp_path):
+        pass
+
+
+def test_a_directory_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(StartupError, match=r"file/data cannot be used: Not a directory; name"),
+        locked_data(tmp_path / "file" / "data"),
+    ):
+        pass
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_directory_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(StartupError, match="Permission denied"), locked_data(tmp_path):
+        pass
+
+
+def test_the_note_tells_what_runs_while_it_runs(tmp_path: Path) -> None:
+    with locked_data(tmp_path), announced(tmp_path, running(os.getpid())):
+        assert read_running(tmp_path) == running(os.getpid())
+    with pytest.raises(StartupError, match="no flow is running"):
+        read_running(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["lock"]
+
+
+def test_without_a_note_there_is_advice(tmp_path: Path) -> None:
+    with pytest.raises(
+        StartupError, match=rf"no flow is running at {tmp_path}/x: start one with `fourtier up`"
+    ):
+        read_running(tmp_path / "x")
+
+
+def test_a_note_that_cannot_be_read_is_none(tmp_path: Path) -> None:
+    (tmp_path / "running.json").write_text("{")
+    with locked_data(tmp_path), pytest.raises(StartupError, match="no flow is running"):
+        read_running(tmp_path)

@@ -1,0 +1,171 @@
+"""Messages, topics and a server for tests of the runtime."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from fourtier.runtime.bus.contract import Address, Bus, BusError, Delivery, Mode, Subscription
+from fourtier.runtime.bus.memory import MemoryBus
+from fourtier.runtime.rpc.retry import Retry
+from fourtier.runtime.rpc.routes import Route
+from fourtier.runtime.rpc.server import Server, dead_letter_address
+from fourtier.schema.message import Answer, Message
+from fourtier.schema.topics import Call, Topic, reading, writing
+from tests.support.waiting import wait_until
+
+SERVICE = "test"
+#: Pauses that a test does not notice.
+QUICK = Retry(attempts=3, first=0.001, cap=0.001)
+#: Pauses that a test does not live to see the end of.
+SLOW = Retry(attempts=3, first=3_600, cap=3_600)
+
+
+class Note(Message):
+    """A message with a key and a number."""
+
+    key: str
+    number: int
+
+
+class Reply(Answer):
+    """What comes back; `last` for streams."""
+
+    number: int = 0
+    last: bool = True
+
+
+def by_key(note: Note) -> str:
+    return note.key
+
+
+NOTED: Topic[Note] = Topic("test.noted", Note, key=by_key)
+READ = reading("test.read", Note, Reply)
+WRITE = writing("test.write", Note, Reply, key=by_key)
+STREAM: Call[Note, Reply] = Call(
+    Topic("test.stream", Note, persistent=False), Reply, last=lambda reply: reply.last
+)
+
+
+@asynccontextmanager
+async def served(bus: Bus, *routes: Route) -> AsyncGenerator[Server]:
+    """Serve routes until the context ends, then stop in order."""
+    server = Server(bus, SERVICE)
+    events = [asyncio.Event() for _ in routes]
+    await bus.create_group(dead_letter_address(SERVICE), "operator")
+    async with asyncio.TaskGroup() as group:
+        for route, event in zip(routes, events, strict=True):
+            group.create_task(server.serve(route, event))
+        for event in events:
+            await event.wait()
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+async def publish(bus: Bus, topic: Topic[Note], key: str, *numbers: int) -> None:
+    """Publish notes one after another."""
+    for number in numbers:
+        await bus.publish(
+            Address(topic.name, persistent=topic.persistent),
+            Note(key=key, number=number).model_dump_json().encode(),
+            key=key if topic.key else "",
+            properties={"id": f"{key}{number}"},
+        )
+
+
+async def dead_letters(bus: Bus, count: int) -> list[Delivery]:
+    """Take so many dead letters."""
+    async with bus.subscribe(dead_letter_address(SERVICE), "operator", Mode.SHARED) as letters:
+        taken = [await letters.receive() for _ in range(count)]
+        for letter in taken:
+            await letter.acknowledge()
+        return taken
+
+
+class FailingBus(MemoryBus):
+    """A bus on which publishing to some topics fails, or gets lost, so many times."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fails: dict[str, int] = {}
+        self.loses: dict[str, int] = {}
+        self.acknowledgements_fail = 0
+        self.published: list[str] = []
+
+    async def publish(
+        self,
+        address: Address,
+        payload: bytes,
+        *,
+        key: str = "",
+        properties: Mapping[str, str] | None = None,
+    ) -> None:
+        self.published.append(address.name)
+        if self.fails.get(address.name, 0) > 0:
+            self.fails[address.name] -= 1
+            raise BusError(f"{address.name}: not sent: the broker is away")
+        if self.loses.get(address.name, 0) > 0:
+            self.loses[address.name] -= 1
+            return
+        await super().publish(address, payload, key=key, properties=properties)
+
+    @asynccontextmanager
+    async def subscribe(
+        self, address: Address, group: str, mode: Mode
+    ) -> AsyncGenerator[Subscription]:
+        async with super().subscribe(address, group, mode) as member:
+            yield _Reluctant(self, member)
+
+
+class _Reluctant:
+    """A member whose acknowledgements fail so many times."""
+
+    def __init__(self, bus: FailingBus, member: Subscription) -> None:
+        self._bus = bus
+        self._member = member
+
+    async def receive(self) -> Delivery:
+        return self._perhaps_failing(await self._member.receive())
+
+    def arrived(self, limit: int) -> Sequence[Delivery]:
+        return [self._perhaps_failing(delivery) for delivery in self._member.arrived(limit)]
+
+    def _perhaps_failing(self, delivery: Delivery) -> Delivery:
+        async def acknowledge() -> None:
+            if self._bus.acknowledgements_fail > 0:
+                self._bus.acknowledgements_fail -= 1
+                raise BusError("not acknowledged, so it will come again: the broker is away")
+            await delivery.acknowledge()
+
+        return replace(delivery, acknowledge=acknowledge)
+
+
+Answering = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+async def silent(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
+    """Answer nothing, until the other side goes."""
+    await reader.read()
+
+
+@asynccontextmanager
+async def listening(answer: Answering) -> AsyncGenerator[str]:
+    """Listen on loopback; yields HOST:PORT."""
+
+    open_now: set[asyncio.StreamWriter] = set()
+
+    async def answer_and_close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        open_now.add(writer)
+        try:
+            await answer(reader, writer)
+        finally:
+            writer.close()
+            await writer.wait_closed()
+            open_now.remove(writer)
+
+    server = await asyncio.start_server(answer_and_close, "127.0.0.1", 0)
+    async with server:
+        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        await wait_until(lambda: not open_now)

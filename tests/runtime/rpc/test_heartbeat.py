@@ -1,0 +1,136 @@
+"""Questions and answers that get lost are asked for again; those in hand only once."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from fourtier.runtime.bus.contract import Address
+from fourtier.runtime.bus.memory import MemoryBus
+from fourtier.runtime.errors import LostPieceError, NoAnswerError
+from fourtier.runtime.rpc import heartbeat as signs
+from fourtier.runtime.rpc.caller import Caller, open_caller
+from fourtier.runtime.rpc.heartbeat import Silence
+from fourtier.runtime.rpc.routes import Route, stream
+from fourtier.schema.topics import Call, Topic
+from tests.runtime.rpc.support import STREAM, FailingBus, Note, Reply, by_key, served
+from tests.support.clock import on_its_own_clock
+from tests.support.waiting import wait_until
+
+KEPT: Call[Note, Reply] = Call(
+    Topic("test.kept", Note, key=by_key), Reply, last=lambda reply: reply.last
+)
+NOTE = Note(key="k", number=1)
+IMPATIENT = Silence(first=0.05, longest=0.1)
+
+
+@asynccontextmanager
+async def caller_of(bus: MemoryBus, *routes: Route) -> AsyncGenerator[Caller]:
+    async with served(bus, *routes), open_caller(bus, IMPATIENT) as caller:
+        yield caller
+
+
+async def count(note: Note) -> AsyncIterator[Reply]:
+    for number in range(note.number + 1):
+        yield Reply(number=number, last=number == note.number)
+
+
+@on_its_own_clock
+async def test_a_question_that_was_lost_is_asked_again() -> None:
+    bus = FailingBus()
+    bus.loses[STREAM.topic.name] = 2
+    async with caller_of(bus, stream(STREAM, count)) as caller:
+        assert [reply.number async for reply in caller.stream(STREAM, NOTE)] == [0, 1]
+
+
+@on_its_own_clock
+async def test_an_answer_that_was_lost_is_asked_for_again() -> None:
+    bus = FailingBus()
+    async with caller_of(bus, stream(KEPT, count)) as caller:
+        bus.loses[caller.inbox.name] = 2  # both replies of the first time
+        assert [reply.number async for reply in caller.stream(KEPT, NOTE)] == [0, 1]
+
+
+@on_its_own_clock
+async def test_a_question_in_hand_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signs, "_EVERY", 0.01)
+    bus = FailingBus()
+    begun = 0
+    gate = asyncio.Event()
+
+    async def slow(note: Note) -> AsyncIterator[Reply]:
+        nonlocal begun
+        begun += 1
+        await gate.wait()
+        yield Reply(number=note.number)
+
+    def many_signs() -> bool:
+        return sum(name.startswith("inbox.") for name in bus.published) > 20
+
+    async with caller_of(bus, stream(STREAM, slow)) as caller:
+        answer = asyncio.create_task(anext(aiter(caller.stream(STREAM, NOTE))))
+        await wait_until(many_signs)
+        gate.set()
+        assert (await answer).number == 1
+
+    assert bus.published.count(STREAM.topic.name) == 1
+    assert begun == 1
+
+
+@on_its_own_clock
+async def test_what_is_asked_twice_while_in_hand_is_done_once() -> None:
+    bus = MemoryBus()
+    begun: list[int] = []
+    gate = asyncio.Event()
+
+    async def slow(note: Note) -> AsyncIterator[Reply]:
+        begun.append(note.number)
+        await gate.wait()
+        yield Reply(number=note.number)
+
+    async with caller_of(bus, stream(STREAM, slow)) as caller:
+        for number in (1, 2, 3):
+            properties = {"id": "same", "reply-to": "inbox.test", "signs": "true"}
+            note = Note(key="k", number=number).model_dump_json().encode()
+            address = Address(STREAM.topic.name, persistent=False)
+            await bus.publish(address, note, properties=properties)
+        other = asyncio.create_task(anext(aiter(caller.stream(STREAM, Note(key="k", number=4)))))
+        await wait_until(lambda: len(begun) == 2)
+        gate.set()
+        await other
+
+    assert begun == [1, 4]
+
+
+@on_its_own_clock
+async def test_a_stream_that_falls_silent_in_the_middle_is_given_up_at_once() -> None:
+    bus = FailingBus()
+
+    async def cut_off(note: Note) -> AsyncIterator[Reply]:
+        yield Reply(number=note.number, last=False)
+        bus.loses[caller.inbox.name] = 1_000
+        yield Reply(number=note.number, last=True)
+
+    async with caller_of(bus, stream(STREAM, cut_off)) as caller:
+        pieces = caller.stream(STREAM, NOTE)
+        assert (await anext(pieces)).number == 1
+        with pytest.raises(NoAnswerError):
+            await anext(pieces)
+
+
+@on_its_own_clock
+async def test_a_piece_that_was_lost_is_noticed() -> None:
+    bus = FailingBus()
+
+    async def holey(note: Note) -> AsyncIterator[Reply]:
+        yield Reply(number=0, last=False)
+        bus.loses[caller.inbox.name] = 1
+        yield Reply(number=1, last=False)
+        yield Reply(number=note.number, last=True)
+
+    async with caller_of(bus, stream(STREAM, holey)) as caller:
+        pieces = caller.stream(STREAM, NOTE)
+        assert (await anext(pieces)).number == 0
+        with pytest.raises(LostPieceError, match="got lost"):
+            await anext(pieces)

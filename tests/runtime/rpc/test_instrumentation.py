@@ -1,0 +1,243 @@
+"""What is reported: one trace through the flow, and every message counted."""
+
+from collections.abc import Generator, Sequence
+
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan
+
+from fourtier.runtime.bus.contract import Address, Mode
+from fourtier.runtime.bus.memory import MemoryBus
+from fourtier.runtime.errors import CallFailedError
+from fourtier.runtime.rpc import instrumentation as telemetry
+from fourtier.runtime.rpc.caller import open_caller
+from fourtier.runtime.rpc.routes import answer, answer_together, on
+from tests.runtime.rpc.support import (
+    NOTED,
+    QUICK,
+    READ,
+    WRITE,
+    Note,
+    Reply,
+    dead_letters,
+    publish,
+    served,
+)
+from tests.support.reporting import Report, reported
+from tests.support.waiting import wait_until
+
+
+@pytest.fixture
+def report() -> Generator[Report]:
+    with reported() as report:
+        yield report
+
+
+def parent(span: ReadableSpan) -> int:
+    assert span.parent is not None
+    return span.parent.span_id
+
+
+async def test_one_trace_from_the_question_to_what_comes_of_it(report: Report) -> None:
+    bus = MemoryBus()
+    traces: list[str] = []
+    async with open_caller(bus) as caller:
+
+        async def write(note: Note) -> Reply:
+            traces.append(telemetry.trace_id())
+            with telemetry.step("think"):
+                await caller.publish(NOTED, note)
+            return Reply(number=note.number)
+
+        async def note(_note: Note) -> None:
+            traces.append(telemetry.trace_id())
+
+        async with served(bus, answer(WRITE, write), on(NOTED, note)):
+            await caller.call(WRITE, Note(key="k", number=1))
+            await wait_until(lambda: len(traces) == 2)
+
+    spans = report.spans()
+    call, handle = spans["test.write call"], spans["test.write handle"]
+    think, noted = spans["think"], spans["test.noted handle"]
+    assert len({span.context.trace_id for span in spans.values()}) == 1
+    assert set(traces) == {f"{call.context.trace_id:032x}"}
+    assert call.parent is None
+    assert parent(handle) == call.context.span_id
+    assert parent(think) == handle.context.span_id
+    assert parent(noted) == think.context.span_id
+    assert dict(handle.attributes or {})["fourtier.service"] == "test"
+
+
+async def test_two_questions_are_two_traces(report: Report) -> None:
+    bus = MemoryBus()
+
+    async def read(note: Note) -> Reply:
+        return Reply(number=note.number)
+
+    async with served(bus, answer(READ, read)), open_caller(bus) as caller:
+        for number in range(2):
+            await caller.call(READ, Note(key="k", number=number))
+
+    spans = report.exporter.get_finished_spans()
+    assert len(spans) == 4
+    assert len({span.context.trace_id for span in spans}) == 2
+
+
+async def handled_together(bus: MemoryBus, *traces: int) -> None:
+    """Let notes of these traces be handled as one batch, which does one thing and asks one."""
+
+    async def write(notes: Sequence[Note]) -> list[Reply]:
+        with telemetry.step("work"):
+            return [Reply(number=note.number) for note in notes]
+
+    payload = Note(key="k", number=1).model_dump_json().encode()
+    await bus.create_group(Address("test.write"), "test")
+    async with bus.subscribe(Address("inbox", persistent=False), "me", Mode.EXCLUSIVE) as inbox:
+        for number, trace in enumerate(traces):
+            properties = {"id": f"note-{number}", "reply-to": "inbox"}
+            if trace:
+                properties["traceparent"] = f"00-{trace:032x}-{number + 1:016x}-01"
+            await bus.publish(Address("test.write"), payload, properties=properties)
+        async with served(bus, answer_together(WRITE, write)):
+            answers = [await inbox.receive() for _ in traces]
+    sent = [answer.properties["traceparent"].split("-")[1] for answer in answers]
+    assert [int(each, 16) for each, trace in zip(sent, traces, strict=True) if trace] == [
+        trace for trace in traces if trace
+    ]
+
+
+async def test_each_message_of_a_batch_has_a_span_in_its_own_trace(report: Report) -> None:
+    await handled_together(MemoryBus(), 1, 2, 0, 1)
+
+    handled = [span for span in report.finished() if span.name == "test.write handle"]
+    by_id = {(span.attributes or {})["messaging.message.id"]: span for span in handled}
+    assert [by_id[f"note-{number}"].context.trace_id for number in (0, 1, 3)] == [1, 2, 1]
+    assert [parent(by_id[f"note-{number}"]) for number in (0, 1, 3)] == [1, 2, 4]
+    assert by_id["note-2"].parent is None
+    assert {(span.attributes or {})["messaging.batch.message_count"] for span in handled} == {4}
+
+
+async def test_what_is_done_for_several_traces_is_in_none_of_them(report: Report) -> None:
+    await handled_together(MemoryBus(), 1, 2, 2)
+
+    batch, work = report.spans()["test.write batch"], report.spans()["work"]
+    assert batch.parent is None
+    assert batch.context.trace_id not in {1, 2}
+    assert parent(work) == batch.context.span_id
+    assert [link.context.trace_id for link in batch.links] == [1, 2, 2]
+    handled = [span for span in report.finished() if span.name == "test.write handle"]
+    assert [[link.context.span_id for link in span.links] for span in handled] == [
+        [batch.context.span_id]
+    ] * 3
+
+
+async def test_what_is_done_for_one_trace_is_in_it(report: Report) -> None:
+    await handled_together(MemoryBus(), 7, 7)
+
+    assert set(report.traces()) == {f"{7:032x}"}
+    handled = [span for span in report.finished() if span.name == "test.write handle"]
+    assert parent(report.spans()["work"]) in {span.context.span_id for span in handled}
+
+
+async def test_a_batch_that_fails_leaves_no_span_open(report: Report) -> None:
+    bus = MemoryBus()
+    tried: list[int] = []
+
+    async def write(notes: Sequence[Note]) -> list[Reply]:
+        tried.append(len(notes))
+        if len(notes) > 1:
+            raise ConnectionResetError("again, please")
+        return [Reply()]
+
+    await bus.create_group(Address("test.write"), "test")
+    await publish(bus, WRITE.topic, "a", 1)
+    await publish(bus, WRITE.topic, "b", 1)
+    async with served(bus, answer_together(WRITE, write)):
+        await wait_until(lambda: len(tried) == 3)
+
+    handled = [span for span in report.finished() if span.name == "test.write handle"]
+    failed = [span.status.is_ok for span in handled]
+    assert failed == [False, False, True, True]
+    assert telemetry.trace_id() == ""
+
+
+async def _ignore(_note: Note) -> None:
+    """Do nothing."""
+
+
+@pytest.mark.parametrize("trace", ["", "nonsense", "00-0-0-01", "\u00ff" * 100])
+async def test_a_trace_of_any_kind_is_no_reason_to_fail(report: Report, trace: str) -> None:
+    bus = MemoryBus()
+    payload = Note(key="k", number=1).model_dump_json().encode()
+    async with served(bus, on(NOTED, _ignore)):
+        await bus.publish(Address("test.noted"), payload, properties={"traceparent": trace})
+        await wait_until(lambda: "test.noted handle" in report.spans())
+    assert report.spans()["test.noted handle"].parent is None
+
+
+async def test_every_message_is_counted_once(report: Report) -> None:
+    bus = MemoryBus()
+    tried = 0
+
+    async def write(note: Note) -> Reply:
+        nonlocal tried
+        tried += 1
+        if note.number == 13:
+            raise ValueError("thirteen")
+        if note.number == 7 and tried % 2:
+            raise ConnectionResetError("again, please")
+        return Reply(number=note.number)
+
+    async def read(note: Note) -> Reply:
+        return Reply(number=note.number)
+
+    async with (
+        served(bus, answer(WRITE, write, retry=QUICK), answer(READ, read)),
+        open_caller(bus) as caller,
+    ):
+        tried = 0
+        for number in (7, 1, 2):
+            await caller.call(WRITE, Note(key="k", number=number))
+        with pytest.raises(CallFailedError):
+            await caller.call(WRITE, Note(key="k", number=13))
+        await bus.publish(Address("test.write"), b"{", key="k")
+        await dead_letters(bus, 2)
+        await bus.publish(
+            Address("test.read", persistent=False), b"{}", properties={"deadline": "1"}
+        )
+        await caller.call(READ, Note(key="k", number=1))
+
+    assert report.counts("fourtier.messages.handled") == {"test.write": 3, "test.read": 1}
+    assert report.counts("fourtier.messages.failed") == {"test.write": 2}
+    assert report.counts("fourtier.messages.retried") == {"test.write": 3}
+    assert report.counts("fourtier.messages.dead_lettered") == {"test.write": 2}
+    assert report.counts("fourtier.messages.expired") == {"test.read": 1}
+    for metric, count in (("duration", 5), ("queue_age", 5), ("batch_size", 5)):
+        points = report.points(f"fourtier.messages.{metric}")
+        assert {point.attributes["topic"]: point.count for point in points}["test.write"] == count
+
+
+async def test_the_parts_of_a_flow_are_counted_by_name(report: Report) -> None:
+    telemetry.count_left_out("facts")
+    telemetry.count_model_tokens("m", 100, 20)
+
+    (left_out,) = report.points("fourtier.agent.tiers_left_out")
+    assert (left_out.value, dict(left_out.attributes)) == (1, {"tier": "facts"})
+    tokens = report.points("fourtier.completion.tokens")
+    assert {point.attributes["kind"]: point.value for point in tokens} == {
+        "prompt": 100,
+        "completion": 20,
+    }
+
+
+async def test_without_a_report_nothing_is_traced() -> None:
+    bus = MemoryBus()
+    traces: list[str] = []
+
+    async def read(_note: Note) -> Reply:
+        traces.append(telemetry.trace_id())
+        return Reply()
+
+    async with served(bus, answer(READ, read)), open_caller(bus) as caller:
+        await caller.call(READ, Note(key="k", number=1))
+
+    assert traces == [""]
