@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from fourtier.client import Client
-from fourtier.interfaces.cli.connection import open_client
+from fourtier.operations.connection import open_client
 from fourtier.schema.message import Scope
 
 DATA = Path(__file__).parent.parent.parent / "shared/data/locomo/locomo_dev.json"

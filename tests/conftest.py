@@ -17,7 +17,7 @@ let_calls_take_their_time()
 #: They start flows of their own, or name the port of the embedded broker.
 _EMBEDDED = {"test_command.py", "test_kill.py", "test_wire.py"}
 #: Each write waits for a disk there, and two Java machines share the processors with the tests.
-_PATIENCE = 300
+_TIMEOUTS = 300
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if isinstance(item, pytest.Function) and _runs_flows(item):
                 item.add_marker("cluster")
-                item.add_marker(pytest.mark.timeout(_PATIENCE))
+                item.add_marker(pytest.mark.timeout(_TIMEOUTS))
 
 
 def _runs_flows(item: pytest.Function) -> bool:

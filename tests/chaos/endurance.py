@@ -7,7 +7,7 @@ from pathlib import Path
 from fourtier.client import client_on
 from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, connect_pulsar
 from tests.chaos.faults import Endured, Fault, endure, warm_up
-from tests.chaos.findings import out_of_step, settled
+from tests.chaos.findings import out_of_step, resolved
 from tests.chaos.floods import overload
 from tests.chaos.flow import NAMESPACE, TENANT, chaos_flow
 from tests.chaos.runs import Load
@@ -77,7 +77,7 @@ async def endure_all(
         if overloaded:
             endured.append(await overload(flow, load, within=3 * _FOR_A_FAULT))
             tell(f"overload in {endured[-1].took:.1f} s")
-        found = await settled(client, load.runs, within=_RESTS_AFTER)
+        found = await resolved(client, load.runs, within=_RESTS_AFTER)
         verdict = judge(flow.ledger, flow.script, load.runs, found)
         leftovers = [*await dead_letters(bus), *await out_of_step(client, within=_RESTS_AFTER)]
         return Trial(endured, verdict, leftovers)

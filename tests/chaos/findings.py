@@ -96,7 +96,7 @@ async def _episodes(client: Client, scope: Scope) -> AsyncIterator[Episode]:
         offset, total = offset + _PAGE, page.total
 
 
-async def settled(client: Client, runs: Sequence[Run], within: float) -> Findings:
+async def resolved(client: Client, runs: Sequence[Run], within: float) -> Findings:
     """What memory holds once it has everything, or when nothing more has come for a while."""
     everything = {run.number for run in runs if run.answer}
     found, known, grew = Findings(), -1, time.monotonic()
@@ -125,7 +125,7 @@ async def out_of_step(client: Client, within: float) -> list[str]:
     async def in_step() -> bool:
         nonlocal kept
         status = await client.caller.call(FACTS_STATUS, StatusRequest())
-        kept = {each.store: each.number for each in status.kept}
+        kept = {each.store: each.number for each in status.store_counts}
         return kept["graph"] == kept["vectors"]
 
     try:

@@ -9,7 +9,8 @@ from fourtier.agents.react_mem.parameters import AgentParameters
 from fourtier.runtime.bus.contract import Address, Bus, Mode
 from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, connect_pulsar
 from fourtier.runtime.process.host import OPERATOR
-from fourtier.runtime.rpc.server import dead_letter_address
+
+from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
 from fourtier.schema.agent import AGENT_REQUEST
 from tests.chaos.faults import Endured, Fault, nothing
 from tests.chaos.flow import NAMESPACE, TENANT, ChaosFlow
@@ -58,7 +59,7 @@ def malformed() -> Fault:
 async def overload(flow: ChaosFlow, load: Load, within: float) -> Endured:
     """Ask ten times what the agent takes on, while its model is too slow to answer any."""
     began = time.monotonic()
-    takes_on = AgentParameters().runs_in_hand
+    takes_on = AgentParameters().max_runs_in_flight
     fault = nothing(f"{_TIMES} times the load")
     runs = load.more(fault.name, _TIMES * takes_on, alone=True)
     before = resident_mib(flow.servers["agent"].pid)

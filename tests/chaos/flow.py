@@ -10,7 +10,7 @@ from pathlib import Path
 from pulsar_lite.binary_finder import find_pulsar_lite_binary
 
 from fourtier.runtime.bus.contract import BusError
-from fourtier.runtime.bus.pulsar.handshake import greet
+from fourtier.runtime.bus.pulsar.handshake import handshake
 from tests.chaos.relay import relay
 from tests.chaos.script import Script
 from tests.chaos.tools import LEDGER, offer_tools
@@ -119,7 +119,7 @@ async def _embedded(
 
 async def _greets(url: str) -> bool:
     try:
-        await greet(url)
+        await handshake(url)
     except BusError:
         return False
     return True

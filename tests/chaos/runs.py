@@ -80,11 +80,11 @@ class Load:
 
     async def ask(self, runs: Sequence[Run]) -> None:
         """Ask them all; returns when each has an answer or a problem."""
-        lanes: dict[tuple[Scope, str], list[Run]] = {}
+        executor: dict[tuple[Scope, str], list[Run]] = {}
         for run in runs:
-            lanes.setdefault((run.scope, run.conversation), []).append(run)
+            executor.setdefault((run.scope, run.conversation), []).append(run)
         async with asyncio.TaskGroup() as group:
-            for lane in lanes.values():
+            for lane in executor.values():
                 group.create_task(self._ask_in_turn(lane))
 
     async def _ask_in_turn(self, lane: Sequence[Run]) -> None:

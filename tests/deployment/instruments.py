@@ -10,9 +10,9 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
+from fourtier.runtime import telemetry
 from fourtier.runtime.bus.contract import Delivery
 from fourtier.runtime.process.telemetry_setup import telemetry_to
-from fourtier.runtime.rpc import instrumentation as telemetry
 
 #: What Prometheus adds to the names of these kinds.
 _ENDINGS = {"counter": "_total", "info": "_info"}

@@ -11,7 +11,7 @@ import promql_parser
 import pytest
 
 from fourtier.runtime.bus.contract import Address
-from fourtier.runtime.bus.opening import BusPlace, open_bus
+from fourtier.runtime.bus.opening import BusConfig, open_bus
 from tests.cluster.servers import SERVERS
 from tests.deployment.instruments import Metric, declared, observed, sample_names
 from tests.deployment.places import SERVICES
@@ -117,7 +117,7 @@ def test_queries_name_no_service_that_there_is_not() -> None:
 @pytest.mark.cluster
 @pytest.mark.skipif(SERVERS.pulsar_url is None, reason="FOURTIER_TEST_PULSAR_URL names no server")
 async def test_the_metrics_of_pulsar_are_those_of_pulsar(tmp_path: Path) -> None:
-    place = BusPlace(str(SERVERS.pulsar_url), "public", "default", tmp_path)
+    place = BusConfig(str(SERVERS.pulsar_url), "public", "default", tmp_path)
     async with open_bus(place) as (bus, _):
         await bus.create_group(Address("metrics-test"), "facts")
     url = f"{SERVERS.pulsar_admin_url}/metrics/"

@@ -8,16 +8,9 @@ from types import NoneType
 
 import pytest
 
-from fourtier.engines.graph.conflicts import again_when_overtaken
-from fourtier.engines.graph.protocol import (
-    GraphSchema,
-    GraphStore,
-    Node,
-    OvertakenError,
-    Relation,
-    Statement,
-    Value,
-)
+from fourtier.engines.graph.conflicts import retry_on_conflict
+from fourtier.engines.graph.protocol import ConflictError, GraphStore, Statement, Value
+from fourtier.runtime.service.stores import GraphSchema, Node, Relation
 from fourtier.schema.message import Scope
 
 ANN, BOB = Scope("ann", "default"), Scope("bob", "default")
@@ -294,9 +287,9 @@ class GraphStoreContract:
     async def test_what_builds_on_what_is_gone_is_not_kept(self, store: GraphStore) -> None:
         await create(store, row("a"))
         claimed = Statement(CLAIM, {"id": "b"}, rows=1)
-        with pytest.raises(OvertakenError, match="0 rows instead of 1"):
+        with pytest.raises(ConflictError, match="0 rows instead of 1"):
             await store.write(ANN, Statement(CREATE, {"rows": [row("c")]}), claimed)
-        with pytest.raises(OvertakenError):
+        with pytest.raises(ConflictError):
             await store.write(ANN, claimed)
 
         assert await things(store) == ["a"]
@@ -315,7 +308,7 @@ class GraphStoreContract:
             step = {"id": "a", "number": read["number"], "text": f"{read['number']} and one"}
             await store.write(ANN, Statement(COUNT, step, rows=1))
 
-        await asyncio.gather(*(again_when_overtaken(count) for _ in range(WRITERS)))
+        await asyncio.gather(*(retry_on_conflict(count) for _ in range(WRITERS)))
 
         assert await store.read(ANN, READ) == [row("a", f"{WRITERS - 1} and one", WRITERS)]
         assert tries > WRITERS
@@ -336,7 +329,7 @@ class GraphStoreContract:
             _, *done = await asyncio.gather(deleting, *claiming, return_exceptions=True)
             claimed |= dict(zip(names, done, strict=True))
 
-        assert {type(each) for each in claimed.values()} <= {NoneType, OvertakenError}
+        assert {type(each) for each in claimed.values()} <= {NoneType, ConflictError}
         assert await things(store) == [name for name, error in claimed.items() if error is None]
 
     async def test_a_read_cannot_write(self, store: GraphStore) -> None:

@@ -8,8 +8,9 @@ import pytest
 from neo4j import AsyncGraphDatabase
 
 from fourtier.engines.graph.neo4j import Neo4jGraphStore, open_neo4j
-from fourtier.engines.graph.protocol import GraphSchema, GraphStore
-from fourtier.runtime.errors import AwayError, StartupError
+from fourtier.engines.graph.protocol import GraphStore
+from fourtier.runtime.errors import StartupError, UnavailableError
+from fourtier.runtime.service.stores import GraphSchema
 from tests.cluster.servers import SERVERS
 from tests.engines.graph_contract import ANN, SCHEMA, GraphStoreContract, create, row, things
 
@@ -68,7 +69,7 @@ async def test_no_server_is_one_clear_line() -> None:
 
 async def test_a_server_that_is_away_is_told_from_a_wrong_statement() -> None:
     async with AsyncGraphDatabase.driver(NOBODY, max_transaction_retry_time=0) as driver:
-        with pytest.raises(AwayError, match="Neo4j cannot be reached"):
+        with pytest.raises(UnavailableError, match="Neo4j cannot be reached"):
             await Neo4jGraphStore(driver).read(None, "RETURN 1 AS one")
 
 

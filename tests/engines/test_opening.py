@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from fourtier.engines.config import EnginePlace
+from fourtier.engines.config import EngineConfig
 from fourtier.engines.opening import open_graph, open_vectors
-from fourtier.engines.stores import Collection
 from fourtier.runtime.errors import StartupError
-from fourtier.runtime.service.context import CollectionLayout
+from fourtier.runtime.service.engines import CollectionsConfig
+from fourtier.runtime.service.stores import Collection
 from tests.engines.graph_contract import SCHEMA, create, row, things
 from tests.engines.vectors_contract import ANN, DIMENSIONS, point
 from tests.support.qdrant import shared_qdrant
@@ -18,12 +18,12 @@ COLLECTION = Collection("things", ("kind",))
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> EnginePlace:
-    return EnginePlace(tmp_path, dimensions=DIMENSIONS)
+def place(tmp_path: Path) -> EngineConfig:
+    return EngineConfig(tmp_path, dimensions=DIMENSIONS)
 
 
 async def test_the_embedded_engines_keep_their_files_in_the_data_directory(
-    place: EnginePlace,
+    place: EngineConfig,
 ) -> None:
     for expected in ([], ["a"]):
         async with open_graph(place, SCHEMA) as graph, open_vectors(place, COLLECTION) as vectors:
@@ -36,11 +36,11 @@ async def test_the_embedded_engines_keep_their_files_in_the_data_directory(
 
 
 async def test_flows_with_prefixes_share_a_vector_server_and_no_vectors(
-    place: EnginePlace,
+    place: EngineConfig,
 ) -> None:
     async with shared_qdrant() as url:
         flows = [
-            replace(place, vectors_url=url, collections=CollectionLayout(prefix=prefix))
+            replace(place, vectors_url=url, collections=CollectionsConfig(prefix=prefix))
             for prefix in ("sales-", "support-")
         ]
         async with (
@@ -54,14 +54,14 @@ async def test_flows_with_prefixes_share_a_vector_server_and_no_vectors(
 
 
 @pytest.mark.parametrize("url", ["bolts://x", "http://x:7687", "graph.lbug", ""])
-async def test_a_graph_of_no_known_kind(place: EnginePlace, url: str) -> None:
+async def test_a_graph_of_no_known_kind(place: EngineConfig, url: str) -> None:
     with pytest.raises(StartupError, match="is no graph: write embedded, bolt://"):
         async with open_graph(replace(place, graph_url=url), SCHEMA):
             pass
 
 
 @pytest.mark.parametrize("url", ["grpc://x:6334", ":memory:", "vectors"])
-async def test_a_vector_store_of_no_known_kind(place: EnginePlace, url: str) -> None:
+async def test_a_vector_store_of_no_known_kind(place: EngineConfig, url: str) -> None:
     with pytest.raises(StartupError, match="is no vector store: write embedded, http://"):
         async with open_vectors(replace(place, vectors_url=url), COLLECTION):
             pass

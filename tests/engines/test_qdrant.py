@@ -11,7 +11,7 @@ from qdrant_client import AsyncQdrantClient, models
 
 from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.engines.vectors.qdrant import QdrantVectorStore, create_collection, open_qdrant
-from fourtier.runtime.errors import AwayError, RefusedError, StartupError
+from fourtier.runtime.errors import PermanentError, StartupError, UnavailableError
 from fourtier.schema.message import Vector
 from tests.cluster.servers import SERVERS
 from tests.engines.vectors_contract import ANN, DIMENSIONS, VectorStoreContract, point
@@ -98,11 +98,11 @@ async def test_no_server_is_one_clear_line() -> None:
 async def test_a_server_that_is_away_is_told_from_a_wrong_question() -> None:
     client = AsyncQdrantClient("http://127.0.0.1:9", check_compatibility=False)
     store = QdrantVectorStore(client, "facts", DIMENSIONS)
-    with pytest.raises(AwayError, match="Qdrant cannot be reached"):
+    with pytest.raises(UnavailableError, match="Qdrant cannot be reached"):
         await store.upsert(ANN, [point("a", EAST)])
-    with pytest.raises(AwayError, match="Qdrant cannot be reached"):
+    with pytest.raises(UnavailableError, match="Qdrant cannot be reached"):
         await store.search(ANN, EAST, "east", 1)
-    with pytest.raises(RefusedError):
+    with pytest.raises(PermanentError):
         await store.search(ANN, Vector.of([1.0]), "east", 1)
     await client.close()
 

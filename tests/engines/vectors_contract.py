@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fourtier.engines.vectors.protocol import Point, VectorStore
-from fourtier.runtime.errors import RefusedError
+from fourtier.runtime.errors import PermanentError
 from fourtier.schema.message import Scope, Vector
 from tests.engines.vectors_operations import (
     ALIKE,
@@ -213,11 +213,11 @@ class VectorStoreContract:
         short, not_a_number = Vector.of([1, 0, 0]), Vector.of([float("nan")] * DIMENSIONS)
 
         for vector, words in ((short, "3 dimensions"), (not_a_number, "finite")):
-            with pytest.raises(RefusedError, match=words):
+            with pytest.raises(PermanentError, match=words):
                 await store.upsert(ANN, [point("new"), point("bad", vector)])
-            with pytest.raises(RefusedError, match=words):
+            with pytest.raises(PermanentError, match=words):
                 await store.search(ANN, vector, "cello", 5)
-            with pytest.raises(RefusedError, match=words):
+            with pytest.raises(PermanentError, match=words):
                 await store.similar(ANN, vector, 5)
 
         assert ids(await store.similar(ANN, EAST, 5)) == ["good"]

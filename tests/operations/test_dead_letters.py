@@ -9,11 +9,12 @@ import pytest
 from fourtier.operations.dead_letters import list_dead_letters, replay_dead_letters
 from fourtier.runtime.bus.contract import Address, Bus, BusError
 from fourtier.runtime.bus.memory import MemoryBus
-from fourtier.runtime.bus.opening import BusPlace, open_bus
-from fourtier.runtime.errors import CallFailedError, RefusedError
+from fourtier.runtime.bus.opening import BusConfig, open_bus
+from fourtier.runtime.errors import CallFailedError, PermanentError
 from fourtier.runtime.rpc.caller import open_caller
-from fourtier.runtime.rpc.routes import Route, answer, on
-from fourtier.runtime.rpc.server import dead_letter_address
+from fourtier.runtime.rpc.routes import Route, call_route, event_route
+
+from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
 from tests.runtime.rpc.support import (
     NOTED,
     READ,
@@ -30,7 +31,7 @@ from tests.support.waiting import wait_until
 
 @pytest.fixture(params=["memory://", "embedded"])
 async def bus(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Bus]:
-    async with open_bus(BusPlace(request.param, "fourtier", "test", tmp_path, 0)) as (bus, _):
+    async with open_bus(BusConfig(request.param, "fourtier", "test", tmp_path, 0)) as (bus, _):
         yield bus
 
 
@@ -39,9 +40,9 @@ def refusing(note_of: list[int]) -> Route:
 
     async def refuse(note: Note) -> None:
         note_of.append(note.number)
-        raise RefusedError(f"not {note.number}")
+        raise PermanentError(f"not {note.number}")
 
-    return on(NOTED, refuse)
+    return event_route(NOTED, refuse)
 
 
 async def bury(bus: Bus, *numbers: int) -> None:
@@ -86,7 +87,7 @@ async def test_replaying_sends_them_again_as_they_were(bus: Bus) -> None:
         handled.append((note.key, note.number))
 
     assert await replay_dead_letters(bus, SERVICE) == 5
-    async with served(bus, on(NOTED, note)):
+    async with served(bus, event_route(NOTED, note)):
         await wait_until(lambda: len(handled) == 5)
 
     assert handled == [("k", number) for number in range(5)]
@@ -119,18 +120,18 @@ async def test_nobody_is_answered_who_does_not_wait_any_more() -> None:
     bus = FailingBus()
 
     async def refuse(_note: Note) -> Reply:
-        raise RefusedError("no")
+        raise PermanentError("no")
 
     async def accept(note: Note) -> Reply:
         return Reply(number=note.number)
 
     async with open_caller(bus) as caller:
-        async with served(bus, answer(WRITE, refuse)):
+        async with served(bus, call_route(WRITE, refuse)):
             with pytest.raises(CallFailedError):
                 await caller.call(WRITE, Note(key="k", number=1))
         answers = bus.published.count(caller.inbox.name)
         await replay_dead_letters(bus, SERVICE)
-        async with served(bus, answer(WRITE, accept)):
+        async with served(bus, call_route(WRITE, accept)):
             await wait_until(lambda: not bus._topics[Address("test.write")][SERVICE].unacknowledged)
 
         assert bus.published.count(caller.inbox.name) == answers
@@ -142,12 +143,12 @@ async def test_a_malformed_read_goes_back_to_its_own_kind_of_topic() -> None:
     async def read(note: Note) -> Reply:
         return Reply(number=note.number)
 
-    async with served(bus, answer(READ, read)):
+    async with served(bus, call_route(READ, read)):
         await bus.publish(Address("test.read", persistent=False), b"{}", properties={"id": "1"})
         for _ in range(2):
             await wait_until(lambda: not bus._topics[_READ][SERVICE].members[0].queue.qsize())
             (letter,) = await _letters_when_there(bus, 1)
-            assert not letter.kept
+            assert not letter.persistent
             assert await replay_dead_letters(bus, SERVICE) == 1
         (letter,) = await _letters_when_there(bus, 1)
 

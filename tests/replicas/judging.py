@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from fourtier.client import client_on
-from tests.chaos.findings import settled
+from tests.chaos.findings import resolved
 from tests.chaos.verdict import dead_letters, judge
 from tests.replicas.asking import Asked
 from tests.replicas.flow import ReplicatedFlow
@@ -28,7 +28,7 @@ async def assert_nothing_lost_or_doubled(flow: ReplicatedFlow, asked: Asked) -> 
     answers = {name: len(replies) for name, replies in asked.finals.items()}
     assert answers == {run.name: 1 for run in asked.runs}
     async with client_on(asked.bus) as client:
-        found = await settled(client, asked.runs, within=_RESTS_AFTER)
+        found = await resolved(client, asked.runs, within=_RESTS_AFTER)
     verdict = judge(flow.ledger, flow.script, asked.runs, found)
     assert not verdict.lost | verdict.doubled, verdict
     assert not verdict.unknown, "no tool was at work when processes left"

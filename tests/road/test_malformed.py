@@ -12,11 +12,12 @@ from pydantic import BaseModel, ValidationError
 from fourtier.client import client_on
 from fourtier.runtime.bus.contract import Address, Bus, Mode
 from fourtier.runtime.process.host import OPERATOR
-from fourtier.runtime.rpc.server import dead_letter_address
-from fourtier.schema.catalogue import all_declared, topic_of
+
+from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
 from fourtier.schema.message import Scope
 from fourtier.schema.topics import Topic
 from tests.road.services import ROAD
+from tests.support.declared import all_declared, handled_by, topic_of
 from tests.support.flow import running_flow
 from tests.support.model import ModelRequest, Says, scripted_model
 
@@ -56,7 +57,7 @@ async def dead_letters(bus: Bus, service: str, expected: int) -> Counter[str]:
     async with bus.subscribe(dead_letter_address(service), OPERATOR, Mode.SHARED) as letters:
         while counted.total() < expected:
             letter = await letters.receive()
-            assert letter.properties["dead-error"].startswith("malformed: is no valid")
+            assert letter.properties["dead-error"].startswith("malformed: is not a valid")
             counted[letter.properties["dead-topic"]] += 1
             await letter.acknowledge()
         assert not letters.arrived(1)
@@ -65,11 +66,7 @@ async def dead_letters(bus: Bus, service: str, expected: int) -> Counter[str]:
 
 @pytest.mark.timeout(300)
 async def test_malformed_messages_end_in_the_dead_letters(tmp_path: Path) -> None:
-    topics = [topic_of(declared) for declared in all_declared()]
-    expected = {
-        service: sorted(topic.name for topic in topics if service in topic.handled_by)
-        for service in ROAD
-    }
+    expected = {service: sorted(topic.name for topic in handled_by(service)) for service in ROAD}
 
     def hello(_request: ModelRequest) -> Says:
         return Says("Still here.")
@@ -79,7 +76,7 @@ async def test_malformed_messages_end_in_the_dead_letters(tmp_path: Path) -> Non
         running_flow(tmp_path, ROAD, bus="embedded", settings=model.settings) as flow,
         client_on(flow.bus) as client,
     ):
-        for topic in topics:
+        for topic in map(topic_of, all_declared()):
             await flood(flow.bus, topic)
         for service, names in expected.items():
             counted = await dead_letters(flow.bus, service, ON_EACH_TOPIC * len(names))

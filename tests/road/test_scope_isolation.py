@@ -65,7 +65,7 @@ def test_no_operation_shows_or_touches_another_scope(
     world.runner.run(play(world.client, next(world.examples), steps))
 
 
-class Told:
+class RelationMatch:
     """What one scope was told and has not forgotten, and the operations that change it."""
 
     def __init__(self, client: Client, scope: Scope) -> None:
@@ -106,16 +106,16 @@ async def play(
     client: Client, example: int, steps: list[tuple[str, tuple[str, str], str, int]]
 ) -> None:
     """Play the steps; after each, its scope sees what it was told and nothing else."""
-    scopes: dict[Scope, Told] = {}
+    scopes: dict[Scope, RelationMatch] = {}
     for name, (user, collection), thing, number in steps:
         scope = Scope(f"{user}-{example}", collection)
-        told = scopes.setdefault(scope, Told(client, scope))
+        told = scopes.setdefault(scope, RelationMatch(client, scope))
         await getattr(told, name)(thing, number)
         for each in scopes.values():
             await check(client, each, thing)
 
 
-async def check(client: Client, told: Told, thing: str) -> None:
+async def check(client: Client, told: RelationMatch, thing: str) -> None:
     """What a scope sees is its own, and all of it."""
     scope, mark, mine = told.scope, told.mark, told.facts
     listed = await client.facts.list(scope, limit=1_000, include_superseded=True)

@@ -6,14 +6,14 @@ import sys
 from pathlib import Path
 
 from fourtier.client import client_on
-from fourtier.runtime.bus.opening import BusPlace
+from fourtier.runtime.bus.opening import BusConfig
 from fourtier.schema.message import Scope
 from tests.road.services import ROAD
 from tests.support.flow import running_flow
 from tests.support.model import ModelRequest, Says, scripted_model
 from tests.support.ports import free_port
 
-USUAL = str(BusPlace("embedded", "", "", Path()).port)
+USUAL = str(BusConfig("embedded", "", "", Path()).port)
 
 
 def example(port: int) -> str:

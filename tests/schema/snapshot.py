@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from fourtier.schema.catalogue import all_declared, topic_of
 from fourtier.schema.topics import Call, Topic
 from tests.schema.examples import Examples
+from tests.support.declared import all_declared, topic_of
 
 Declared = Topic[Any] | Call[Any, Any]
 

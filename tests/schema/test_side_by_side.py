@@ -18,7 +18,6 @@ from fourtier.operations.dead_letters import list_dead_letters
 from fourtier.runtime.bus.contract import Address, Bus, Mode, Subscription
 from fourtier.runtime.rpc import envelope
 from fourtier.runtime.rpc.caller import Caller
-from fourtier.schema.catalogue import all_declared, topic_of
 from fourtier.schema.conversations import GET_CONVERSATION, GetConversationMemoryRequest
 from fourtier.schema.message import Message
 from fourtier.schema.topics import Call
@@ -26,6 +25,7 @@ from tests.road.services import ROAD
 from tests.schema.examples import Examples
 from tests.schema.readers import Readers
 from tests.schema.snapshot import ReleasedTopic, last_released, present
+from tests.support.declared import all_declared, topic_of
 from tests.support.flow import running_flow
 from tests.support.model import ModelRequest, Says, Writes, scripted_model
 from tests.support.waiting import wait_until

@@ -4,8 +4,8 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-from fourtier.schema.catalogue import all_declared
 from fourtier.schema.topics import Call
+from tests.support.declared import all_declared
 
 #: Of a flow, of a model and of OpenTelemetry. Tests would meet a server that somebody works with.
 _SETTINGS = ("FOURTIER_", "OPENAI_", "OTEL_")
@@ -17,7 +17,7 @@ _LOOKS += ("GITHUB_ACTIONS", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
 _NO_PROXY = ("no_proxy", "NO_PROXY")
 #: Seconds for which a call waits for its answer, one that reads as well. One that nobody heard is
 #: asked again after half of them.
-_PATIENCE = 20.0
+_TIMEOUTS = 20.0
 
 
 def forget_settings() -> None:
@@ -40,4 +40,4 @@ def let_calls_take_their_time() -> None:
     """Let no call in the tests' process be given up after the five seconds of one that reads."""
     for declared in all_declared():
         if isinstance(declared, Call):
-            object.__setattr__(declared, "deadline", max(declared.deadline, _PATIENCE))
+            object.__setattr__(declared, "deadline", max(declared.deadline, _TIMEOUTS))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fourtier.flows.model import Flow
-from fourtier.flows.plan import bus_place, host_plan
+from fourtier.flows.plan import bus_config, host_plan
 from fourtier.runtime.bus.contract import Bus
 from fourtier.runtime.bus.opening import open_bus
 from fourtier.runtime.process.host import Host, run_services
@@ -53,7 +53,7 @@ async def running_flow(
         | dict(place.settings)
     )
     async with (
-        open_bus(bus_place(flow, environment)) as (connected, url),
+        open_bus(bus_config(flow, environment)) as (connected, url),
         run_services(connected, host_plan(flow, environment)) as host,
         open_caller(connected) as caller,
     ):

@@ -6,11 +6,12 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from fourtier.flows.model import Flow, FlowError
-from fourtier.runtime.bus.opening import BusPlace
+from fourtier.runtime.bus.opening import BusConfig
 from fourtier.runtime.bus.pulsar.connection import PulsarSecurity
 from fourtier.runtime.process.flow_process import ProcessPlan
 from fourtier.runtime.process.host import HostPlan
-from fourtier.runtime.service.context import CollectionLayout, Engines, Parameters
+from fourtier.runtime.service.context import Parameters
+from fourtier.runtime.service.engines import EnginesConfig
 from fourtier.runtime.service.registry import load_service
 from fourtier.runtime.settings import Settings, secret
 from fourtier.runtime.validation import in_words
@@ -46,17 +47,14 @@ def host_plan(flow: Flow, settings: Settings, services: Sequence[str] = ()) -> H
         engines=engines_of(flow, settings),
         data=settings.data or DEFAULT_DATA,
         settings=settings,
+        limits=flow.limits,
     )
 
 
-def engines_of(flow: Flow, settings: Settings) -> Engines:
+def engines_of(flow: Flow, settings: Settings) -> EnginesConfig:
     """Where the flow's stores are and how they are kept."""
-    return Engines(
-        graph=settings.graph_url or flow.engines.graph,
-        vectors=settings.vectors_url or flow.engines.vectors,
-        dimensions=flow.engines.dimensions,
-        collections=CollectionLayout(**flow.engines.collections.model_dump()),
-    )
+    named = {"graph": settings.graph_url, "vectors": settings.vectors_url}
+    return flow.engines.model_copy(update={key: url for key, url in named.items() if url})
 
 
 def process_plan(flow: Flow, settings: Settings, services: Sequence[str] = ()) -> ProcessPlan:
@@ -67,17 +65,17 @@ def process_plan(flow: Flow, settings: Settings, services: Sequence[str] = ()) -
     """
     return ProcessPlan(
         flow=flow.name,
-        bus=bus_place(flow, settings),
+        bus=bus_config(flow, settings),
         host=host_plan(flow, settings, services),
         health_host=flow.health_host,
         health_port=flow.health_port if settings.health_port is None else settings.health_port,
     )
 
 
-def bus_place(flow: Flow, settings: Settings) -> BusPlace:
+def bus_config(flow: Flow, settings: Settings) -> BusConfig:
     """Where the flow's bus is."""
     certificates = settings.bus_trust_certificates
-    return BusPlace(
+    return BusConfig(
         url=settings.bus_url or flow.bus.url,
         tenant=flow.tenant,
         namespace=flow.namespace,

@@ -1,21 +1,21 @@
 """From a flow and the environment to what its servers must have before it starts."""
 
+from collections import defaultdict
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from fourtier.engines.config import EMBEDDED, place_of
+from fourtier.engines.config import resolve_engines
 from fourtier.engines.opening import open_provisioners
-from fourtier.engines.stores import stores_of
 from fourtier.flows.model import Flow
-from fourtier.flows.plan import DEFAULT_DATA, bus_place, engines_of, parameters_of
-from fourtier.runtime.bus.pulsar.admin import AdminPlace
-from fourtier.runtime.bus.pulsar.policies import Keeping
+from fourtier.flows.plan import DEFAULT_DATA, bus_config, engines_of, parameters_of
+from fourtier.runtime.bus.pulsar.admin import AdminConfig
 from fourtier.runtime.bus.pulsar.provisioning import BusNeeds, provision_bus
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.provisioning import NothingToDo, Provisioner
-from fourtier.runtime.service.registry import load_service
+from fourtier.runtime.rpc.dead_letter_queue import OPERATOR, dead_letter_address
+from fourtier.runtime.service.engines import EMBEDDED
+from fourtier.runtime.service.registry import declared_handlers, load_service
 from fourtier.runtime.settings import Settings, secret
-from fourtier.schema.catalogue import all_declared, topic_of
 
 _WITHOUT_SERVER = {EMBEDDED, "memory://"}
 
@@ -30,8 +30,8 @@ async def provisioners(flow: Flow, settings: Settings) -> AsyncGenerator[list[Pr
     """
     for service in flow.services:
         parameters_of(flow, service)  # a flow that cannot start needs nothing
-    place = place_of(engines_of(flow, settings), settings, settings.data or DEFAULT_DATA)
-    stores = [stores_of(load_service(service)) for service in flow.services]
+    place = resolve_engines(engines_of(flow, settings), settings, settings.data or DEFAULT_DATA)
+    stores = [load_service(service).stores for service in flow.services]
     async with AsyncExitStack() as stack:
         bus = await _bus(stack, flow, settings)
         yield [bus, *await stack.enter_async_context(open_provisioners(place, stores))]
@@ -39,35 +39,33 @@ async def provisioners(flow: Flow, settings: Settings) -> AsyncGenerator[list[Pr
 
 def bus_needs(flow: Flow) -> BusNeeds:
     """Every topic that is kept, for those of the flow's services that handle it."""
-    topics = map(topic_of, all_declared())
-    groups = {
-        topic.name: [service for service in topic.handled_by if service in flow.services]
-        for topic in topics
-        if topic.persistent
-    }
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for service, handler in declared_handlers(flow.services):
+        if handler.topic.persistent:
+            groups[handler.topic.name].append(service)
     return BusNeeds(
         tenant=flow.tenant,
         namespace=flow.namespace,
-        groups={topic: names for topic, names in groups.items() if names},
-        services=list(flow.services),
-        keeping=Keeping(**flow.bus.topics.model_dump()),
+        groups=groups,
+        dead_letters={dead_letter_address(each).name: [OPERATOR] for each in flow.services},
+        retention=flow.bus.topics,
     )
 
 
 async def _bus(stack: AsyncExitStack, flow: Flow, settings: Settings) -> Provisioner:
-    place = admin_place(flow, settings)
+    place = admin_config(flow, settings)
     if place is None:
-        return NothingToDo("bus", bus_place(flow, settings).url)
+        return NothingToDo("bus", bus_config(flow, settings).url)
     return await stack.enter_async_context(provision_bus(place, bus_needs(flow)))
 
 
-def admin_place(flow: Flow, settings: Settings) -> AdminPlace | None:
+def admin_config(flow: Flow, settings: Settings) -> AdminConfig | None:
     """Where the admin API of the flow's Pulsar is; None where its bus has none.
 
     Raises:
         StartupError: nobody says where it is.
     """
-    if bus_place(flow, settings).url in _WITHOUT_SERVER:
+    if bus_config(flow, settings).url in _WITHOUT_SERVER:
         return None
     admin_url = settings.bus_admin_url or flow.bus.admin_url
     if not admin_url:
@@ -75,4 +73,4 @@ def admin_place(flow: Flow, settings: Settings) -> AdminPlace | None:
             f"the flow {flow.name} does not say where Pulsar's admin API is: write "
             f"bus.admin-url, or set FOURTIER_BUS_ADMIN_URL, such as http://HOST:8080"
         )
-    return AdminPlace(admin_url, secret(settings.bus_token), settings.bus_trust_certificates)
+    return AdminConfig(admin_url, secret(settings.bus_token), settings.bus_trust_certificates)

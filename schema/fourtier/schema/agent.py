@@ -108,5 +108,4 @@ INVOCATION_ENDED = Topic(
     "invocation.ended",
     InvocationEnded,
     key=by_conversation,
-    heard_by=("conversations", "extraction"),
 )

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from fourtier.schema.message import Answer, Message, Metadata, Name, Scoped, Timestamp
-from fourtier.schema.topics import Topic, reading, writing
+from fourtier.schema.topics import Topic, command, query
 
 
 class InvocationSummary(Message):
@@ -126,22 +126,22 @@ def by_conversation(message: InConversation) -> str:
     return f"{message.scope.key}/{message.conversation_id}"
 
 
-GET_CONVERSATION = reading(
+GET_CONVERSATION = query(
     "conversations.get", GetConversationMemoryRequest, GetConversationMemoryResponse
 )
-UPDATE_CONVERSATION = writing(
+UPDATE_CONVERSATION = command(
     "conversations.update",
     UpdateConversationMemoryRequest,
     UpdateConversationMemoryResponse,
     key=by_conversation,
 )
-LIST_CONVERSATIONS = reading(
+LIST_CONVERSATIONS = query(
     "conversations.list", ListConversationsRequest, ListConversationsResponse
 )
-END_CONVERSATION = writing(
+END_CONVERSATION = command(
     "conversations.end", EndConversationRequest, EndConversationResponse, key=by_conversation
 )
-DELETE_CONVERSATION = writing(
+DELETE_CONVERSATION = command(
     "conversations.delete",
     DeleteConversationRequest,
     DeleteConversationResponse,
@@ -151,8 +151,9 @@ DIALOGUE_RECORDED = Topic(
     "dialogue.recorded",
     DialogueTurn,
     key=by_conversation,
-    heard_by=("conversations", "extraction"),
 )
 CONVERSATION_ENDED = Topic(
-    "conversation.ended", ConversationEnded, key=by_conversation, heard_by=("promotion",)
+    "conversation.ended",
+    ConversationEnded,
+    key=by_conversation,
 )

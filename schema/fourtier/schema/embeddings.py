@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from fourtier.schema.message import Answer, Message, Vector
-from fourtier.schema.topics import reading
+from fourtier.schema.topics import query
 
 
 class EmbedRequest(Message):
@@ -19,4 +19,4 @@ class EmbedResponse(Answer):
     model: str
 
 
-EMBED = reading("embeddings.embed", EmbedRequest, EmbedResponse, deadline=30.0)
+EMBED = query("embeddings.embed", EmbedRequest, EmbedResponse, deadline=30.0)

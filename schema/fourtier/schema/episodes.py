@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from fourtier.schema.message import Answer, Message, Metadata, Name, Scoped, Timestamp, Vector
-from fourtier.schema.topics import by_scope, reading, writing
+from fourtier.schema.topics import by_scope, command, query
 
 #: How an episode ended. `unknown` where nothing tells.
 Result = Literal["success", "failure", "unknown"]
@@ -110,13 +110,13 @@ class DeleteEpisodesResponse(Answer):
     deleted: int
 
 
-STORE_EPISODE = writing("episodes.store", StoreEpisodeRequest, StoreEpisodeResponse, key=by_scope)
-RETRIEVE_EPISODES = reading("episodes.retrieve", RetrieveEpisodesRequest, RetrieveEpisodesResponse)
-GET_EPISODE = reading("episodes.get", GetEpisodeRequest, GetEpisodeResponse)
-LIST_EPISODES = reading("episodes.list", ListEpisodesRequest, ListEpisodesResponse)
-DELETE_EPISODE = writing(
+STORE_EPISODE = command("episodes.store", StoreEpisodeRequest, StoreEpisodeResponse, key=by_scope)
+RETRIEVE_EPISODES = query("episodes.retrieve", RetrieveEpisodesRequest, RetrieveEpisodesResponse)
+GET_EPISODE = query("episodes.get", GetEpisodeRequest, GetEpisodeResponse)
+LIST_EPISODES = query("episodes.list", ListEpisodesRequest, ListEpisodesResponse)
+DELETE_EPISODE = command(
     "episodes.delete", DeleteEpisodeRequest, DeleteEpisodeResponse, key=by_scope
 )
-DELETE_EPISODES = writing(
+DELETE_EPISODES = command(
     "episodes.delete-scope", DeleteEpisodesRequest, DeleteEpisodesResponse, key=by_scope
 )

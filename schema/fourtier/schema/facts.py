@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from fourtier.schema.message import Answer, Message, Metadata, Name, Scoped, Timestamp, Vector
-from fourtier.schema.topics import Call, Topic, by_scope, reading, writing
+from fourtier.schema.topics import Call, Topic, by_scope, command, query
 
 FactKind = Literal["semantic", "procedural", "reflective"]
 
@@ -144,12 +144,12 @@ class ReindexFactsResponse(Answer):
     points: int
 
 
-STORE_FACT = writing("facts.store", StoreFactRequest, StoreFactResponse, key=by_scope)
-RETRIEVE_FACTS = reading("facts.retrieve", RetrieveFactsRequest, RetrieveFactsResponse)
-GET_FACT = reading("facts.get", GetFactRequest, GetFactResponse)
-LIST_FACTS = reading("facts.list", ListFactsRequest, ListFactsResponse)
-FORGET_FACT = writing("facts.forget", ForgetFactRequest, ForgetFactResponse, key=by_scope)
-FORGET_FACTS = writing("facts.forget-scope", ForgetFactsRequest, ForgetFactsResponse, key=by_scope)
+STORE_FACT = command("facts.store", StoreFactRequest, StoreFactResponse, key=by_scope)
+RETRIEVE_FACTS = query("facts.retrieve", RetrieveFactsRequest, RetrieveFactsResponse)
+GET_FACT = query("facts.get", GetFactRequest, GetFactResponse)
+LIST_FACTS = query("facts.list", ListFactsRequest, ListFactsResponse)
+FORGET_FACT = command("facts.forget", ForgetFactRequest, ForgetFactResponse, key=by_scope)
+FORGET_FACTS = command("facts.forget-scope", ForgetFactsRequest, ForgetFactsResponse, key=by_scope)
 #: Not kept by the bus: who asks sees how far it came, and asks again.
 REINDEX_FACTS = Call(
     Topic("facts.reindex", ReindexFactsRequest, persistent=False),

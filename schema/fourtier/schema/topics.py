@@ -25,19 +25,12 @@ class Topic(Generic[M]):
         payload: the model on it.
         key: messages with the same key are handled one after another; None where order is free.
         persistent: kept by the broker until acknowledged. False for calls that only read.
-        heard_by: for events, the services that handle them.
     """
 
     name: str
     payload: type[M]
     key: Callable[[M], str] | None = None
     persistent: bool = True
-    heard_by: tuple[str, ...] = ()
-
-    @property
-    def handled_by(self) -> tuple[str, ...]:
-        """The services that handle it; a command is named after the one that does."""
-        return self.heard_by or (self.name.partition(".")[0],)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +52,12 @@ class Call(Generic[Q, A]):
     last: Callable[[A], bool] | None = None
 
 
-def reading(name: str, question: type[Q], answer: type[A], *, deadline: float = 5.0) -> Call[Q, A]:
+def query(name: str, question: type[Q], answer: type[A], *, deadline: float = 5.0) -> Call[Q, A]:
     """Declare a call that changes nothing: not kept by the broker, asked again once if lost."""
     return Call(Topic(name, question, persistent=False), answer, deadline)
 
 
-def writing(
+def command(
     name: str,
     question: type[Q],
     answer: type[A],

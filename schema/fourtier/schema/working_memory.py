@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from fourtier.schema.message import Answer, Message, Metadata, Name, Scoped, Timestamp
-from fourtier.schema.topics import reading, writing
+from fourtier.schema.topics import command, query
 
 
 class WorkingMemoryItem(Message):
@@ -86,12 +86,10 @@ def by_run(message: InRun) -> str:
     return f"{message.scope.key}/{message.run_id}"
 
 
-APPEND_WORKING_MEMORY = writing(
+APPEND_WORKING_MEMORY = command(
     "working-memory.append", AppendWorkingMemoryRequest, AppendWorkingMemoryResponse, key=by_run
 )
-GET_WORKING_MEMORY = reading(
-    "working-memory.get", GetWorkingMemoryRequest, GetWorkingMemoryResponse
-)
-DISCARD_WORKING_MEMORY = writing(
+GET_WORKING_MEMORY = query("working-memory.get", GetWorkingMemoryRequest, GetWorkingMemoryResponse)
+DISCARD_WORKING_MEMORY = command(
     "working-memory.discard", DiscardWorkingMemoryRequest, DiscardWorkingMemoryResponse, key=by_run
 )

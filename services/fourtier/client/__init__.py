@@ -6,13 +6,13 @@ print(reply.answer)
 """
 
 from fourtier.client.client import Client, Reply, client_on, connect
-from fourtier.runtime.errors import CallFailedError, FourtierError, NoAnswerError
+from fourtier.runtime.errors import CallFailedError, DeadlineExceededError, FourtierError
 
 __all__ = [
     "CallFailedError",
     "Client",
+    "DeadlineExceededError",
     "FourtierError",
-    "NoAnswerError",
     "Reply",
     "client_on",
     "connect",

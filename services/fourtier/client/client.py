@@ -71,7 +71,7 @@ class Client:
 
         Raises:
             CallFailedError: the request could not be handled; it is in the dead letters.
-            NoAnswerError: no agent answers.
+            DeadlineExceededError: no agent answers.
         """
         request = AgentRequest(
             question=question,

@@ -1,18 +1,17 @@
-"""Where the engines of a service are, and how to get in; nothing of the latter is ever printed."""
+"""Where the engines of a service are and how to get in; the credentials are never printed."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from fourtier.engines.stores import Collection
-from fourtier.runtime.service.context import CollectionLayout, Engines, Surroundings
+from fourtier.runtime.service.context import ServiceContext
+from fourtier.runtime.service.engines import EMBEDDED, CollectionsConfig, EnginesConfig
+from fourtier.runtime.service.stores import Collection
 from fourtier.runtime.settings import Settings, secret
-
-EMBEDDED = "embedded"
 
 
 @dataclass(frozen=True, slots=True)
-class EnginePlace:
-    """Where a service's engines are.
+class EngineConfig:
+    """Addresses from the flow, credentials from the environment.
 
     Attributes:
         data: the service's own directory, for the embedded engines.
@@ -30,27 +29,29 @@ class EnginePlace:
     vectors_key: str | None = field(default=None, repr=False)
     vectors_trust: Path | None = None
     dimensions: int = 384
-    collections: CollectionLayout = CollectionLayout()
+    collections: CollectionsConfig = CollectionsConfig()
 
     def name_of(self, collection: Collection) -> str:
         """What a collection is called on a server."""
         return f"{self.collections.prefix}{collection.name}"
 
-    def layout_of(self, collection: Collection) -> CollectionLayout:
-        """How a collection is kept: vectors that mean nothing stay as they are."""
+    def layout_of(self, collection: Collection) -> CollectionsConfig:
+        """How a server keeps a collection: vectors that mean nothing are not quantised."""
         if collection.dimensions is None:
             return self.collections
-        return replace(self.collections, quantisation="none", vectors_on_disk=False)
+        return self.collections.model_copy(
+            update={"quantisation": "none", "vectors_on_disk": False}
+        )
 
 
-def engine_place(surroundings: Surroundings) -> EnginePlace:
-    """Where the engines of a service are, secrets included."""
-    return place_of(surroundings.engines, surroundings.settings, surroundings.data)
+def engine_config(context: ServiceContext) -> EngineConfig:
+    """The engines of a service."""
+    return resolve_engines(context.engines, context.settings, context.data)
 
 
-def place_of(engines: Engines, settings: Settings, data: Path) -> EnginePlace:
-    """Where a flow's engines are; `data` is for the embedded ones."""
-    return EnginePlace(
+def resolve_engines(engines: EnginesConfig, settings: Settings, data: Path) -> EngineConfig:
+    """The engines of a flow with their credentials; `data` is for the embedded ones."""
+    return EngineConfig(
         data=data,
         graph_url=engines.graph,
         graph_user=settings.graph_user,

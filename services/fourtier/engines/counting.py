@@ -3,18 +3,18 @@
 from collections.abc import Mapping, Sequence
 
 from fourtier.engines.graph.protocol import GraphStore
-from fourtier.engines.stores import Collection
 from fourtier.engines.vectors.protocol import VectorStore
-from fourtier.schema.status import Kept
+from fourtier.runtime.service.stores import Collection
+from fourtier.schema.status import StoreCount
 
 
-async def count_nodes(graph: GraphStore, kinds: Mapping[str, str]) -> Sequence[Kept]:
+async def count_nodes(graph: GraphStore, kinds: Mapping[str, str]) -> Sequence[StoreCount]:
     """Nodes by their labels, each under a name for people.
 
     Neo4j knows the numbers, LadybugDB reads a column of keys.
     """
     return [
-        Kept(store="graph", kind=name, number=await _number(graph, label))
+        StoreCount(store="graph", kind=name, number=await _number(graph, label))
         for label, name in kinds.items()
     ]
 
@@ -24,6 +24,6 @@ async def _number(graph: GraphStore, label: str) -> int:
     return int(rows[0]["number"])
 
 
-async def count_points(vectors: VectorStore, collection: Collection) -> Kept:
+async def count_points(vectors: VectorStore, collection: Collection) -> StoreCount:
     """Points of a collection."""
-    return Kept(store="vectors", kind=collection.name, number=await vectors.count())
+    return StoreCount(store="vectors", kind=collection.name, number=await vectors.count())

@@ -4,20 +4,21 @@ from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from importlib.metadata import version
 
-from fourtier.engines.config import EMBEDDED, EnginePlace
-from fourtier.engines.graph.protocol import GraphSchema, GraphStore
-from fourtier.engines.stores import Collection, Stores
+from fourtier.engines.config import EngineConfig
+from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.vectors.edge import open_edge
 from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.provisioning import NothingToDo, Provisioner
+from fourtier.runtime.service.engines import EMBEDDED
+from fourtier.runtime.service.stores import Collection, GraphSchema, Stores
 
 _GRAPH_SCHEMES = {"bolt", "neo4j", "bolt+s", "neo4j+s", "bolt+ssc", "neo4j+ssc"}
 _VECTOR_SCHEMES = {"http", "https"}
 
 
 @asynccontextmanager
-async def open_graph(place: EnginePlace, schema: GraphSchema) -> AsyncGenerator[GraphStore]:
+async def open_graph(place: EngineConfig, schema: GraphSchema) -> AsyncGenerator[GraphStore]:
     """Open the graph store of a service.
 
     Raises:
@@ -43,7 +44,7 @@ async def open_graph(place: EnginePlace, schema: GraphSchema) -> AsyncGenerator[
 
 
 @asynccontextmanager
-async def open_vectors(place: EnginePlace, collection: Collection) -> AsyncGenerator[VectorStore]:
+async def open_vectors(place: EngineConfig, collection: Collection) -> AsyncGenerator[VectorStore]:
     """Open a service's vectors: a shard directory or a collection on the server.
 
     Raises:
@@ -71,7 +72,7 @@ async def open_vectors(place: EnginePlace, collection: Collection) -> AsyncGener
             )
 
 
-async def graph_version(place: EnginePlace) -> str:
+async def graph_version(place: EngineConfig) -> str:
     """Which graph store a flow has; a server is asked, and nothing in it is looked at.
 
     Raises:
@@ -89,7 +90,7 @@ async def graph_version(place: EnginePlace) -> str:
     )
 
 
-async def vectors_version(place: EnginePlace) -> str:
+async def vectors_version(place: EngineConfig) -> str:
     """Which vector store a flow has; a server is asked, and nothing in it is looked at.
 
     Raises:
@@ -111,7 +112,7 @@ def _version(package: str, extra: str) -> str:
 
 @asynccontextmanager
 async def open_provisioners(
-    place: EnginePlace, stores: Sequence[Stores]
+    place: EngineConfig, stores: Sequence[Stores]
 ) -> AsyncGenerator[Sequence[Provisioner]]:
     """Connect to the servers of a flow's stores, to make what they need before the first start.
 

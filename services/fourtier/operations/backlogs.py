@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from fourtier.runtime.bus.pulsar.admin import AdminPlace, PulsarAdmin, open_admin
+from fourtier.runtime.bus.pulsar.admin import AdminConfig, PulsarAdmin, open_admin
 from fourtier.runtime.bus.pulsar.connection import VERSION_PROPERTY
 from fourtier.runtime.bus.pulsar.provisioning import BusNeeds
-from fourtier.runtime.process.host import OPERATOR
-from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
 
 #: Exact numbers; finding the oldest message means to read it.
 _PRECISELY = {"getPreciseBacklog": "true", "getEarliestTimeInBacklog": "true"}
@@ -69,7 +67,7 @@ class Queue:
     quota_used: float = 0.0
 
 
-async def read_queues(place: AdminPlace, needs: BusNeeds) -> list[Queue]:
+async def read_queues(place: AdminConfig, needs: BusNeeds) -> list[Queue]:
     """Every queue that a flow needs, also those that are not there; dead letters stand last.
 
     Raises:
@@ -77,7 +75,7 @@ async def read_queues(place: AdminPlace, needs: BusNeeds) -> list[Queue]:
     """
     wanted = [
         *sorted(needs.groups.items()),
-        *((dead_letter_address(service).name, [OPERATOR]) for service in needs.services),
+        *sorted(needs.dead_letters.items()),
     ]
     async with open_admin(place) as admin:
         if await admin.get(list[str], "persistent", needs.tenant, needs.namespace) is None:
@@ -92,7 +90,7 @@ async def read_queues(place: AdminPlace, needs: BusNeeds) -> list[Queue]:
     ]
 
 
-async def read_version(place: AdminPlace) -> str:
+async def read_version(place: AdminConfig) -> str:
     """The version of the broker.
 
     Raises:

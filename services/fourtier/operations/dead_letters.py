@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from fourtier.runtime.bus.contract import Address, Bus, Delivery, Mode, Subscription
-from fourtier.runtime.process.host import OPERATOR
-from fourtier.runtime.rpc import dead_letter_queue as burial
+from fourtier.runtime.rpc import dead_letter_queue as queue
 from fourtier.runtime.rpc import envelope
-from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
+from fourtier.runtime.rpc.dead_letter_queue import OPERATOR, dead_letter_address
 
 #: Property of a message that marks the end of what is there; it is no dead letter.
 _MARK = "end-mark"
 #: The mark comes at once; it does not when another operator reads the same letters.
-_PATIENCE = 5.0
+_TIMEOUTS = 5.0
 _DEAD = "dead-"
 #: Of the one who waited for an answer then, and has gone.
-_CALLERS = {envelope.REPLY_TO, envelope.DEADLINE}
+_CALLERS = {envelope.REPLY_TO, envelope.TIMEOUT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,7 @@ class DeadLetter:
 
     Attributes:
         id: the message's own name.
-        kept: whether its topic is a persistent one.
+        persistent: whether its topic is a persistent one.
         properties: those that the message had.
     """
 
@@ -37,7 +36,7 @@ class DeadLetter:
     key: str
     error: str
     attempts: int
-    kept: bool
+    persistent: bool
     at: datetime
     payload: bytes
     properties: Mapping[str, str]
@@ -64,7 +63,7 @@ async def replay_dead_letters(
             if not letter.topic or not wanted(letter):
                 continue
             await bus.publish(
-                Address(letter.topic, persistent=letter.kept),
+                Address(letter.topic, persistent=letter.persistent),
                 letter.payload,
                 key=letter.key,
                 properties={
@@ -90,7 +89,7 @@ async def _until(subscription: Subscription, mark: str, service: str) -> AsyncIt
     """Letters until the mark; older marks of readers that were cut off are cleared away."""
     while True:
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(_TIMEOUTS):
                 delivery = await subscription.receive()
         except TimeoutError:
             return
@@ -105,15 +104,15 @@ async def _until(subscription: Subscription, mark: str, service: str) -> AsyncIt
 def _letter(delivery: Delivery, service: str) -> DeadLetter:
     """Read a letter; one that another program has put there need not have our properties."""
     properties = delivery.properties
-    at = int(properties.get(burial.AT, "0")) / 1000 or delivery.published_at
+    at = int(properties.get(queue.AT, "0")) / 1000 or delivery.published_at
     return DeadLetter(
         id=properties.get(envelope.ID) or delivery.id,
         service=service,
-        topic=properties.get(burial.TOPIC, ""),
-        key=properties.get(burial.KEY, delivery.key),
-        error=properties.get(burial.REASON, "no reason given"),
-        attempts=int(properties.get(burial.ATTEMPTS, "0")),
-        kept=properties.get(burial.KEPT, "true") == "true",
+        topic=properties.get(queue.TOPIC, ""),
+        key=properties.get(queue.KEY, delivery.key),
+        error=properties.get(queue.REASON, "no reason given"),
+        attempts=int(properties.get(queue.ATTEMPTS, "0")),
+        persistent=properties.get(queue.PERSISTENT, "true") == "true",
         at=datetime.fromtimestamp(at, UTC),
         payload=delivery.payload,
         properties={

@@ -1,14 +1,17 @@
 """Errors that Fourtier raises on purpose.
 
 FourtierError
-├── StartupError       the flow cannot start: one clear line, exit code 2
-├── RefusedError       the message itself is wrong: never retried
-│   └── MalformedError its payload is not what its topic carries
-├── OverloadedError    there is too much to do: come back later
-├── CallFailedError    a service answered a call with an error
-└── AwayError          what is needed cannot be reached now: it is waited for
-    └── NoAnswerError  a service did not answer a call before its deadline
-        └── LostPieceError a part of its answer did not arrive
+├── StartupError               the flow cannot start: one clear line, exit code 2
+├── PermanentError             the message itself is wrong: never retried
+│   └── MalformedError         its payload is not what its topic carries
+├── OverloadedError            too much is in flight: retry later
+├── HandlerTimeoutError        a handler took longer than its time limit
+├── CancelledByCallerError     its caller does not wait for a handler any more
+├── CallFailedError            a service answered a call with an error
+├── UnavailableError           what is needed cannot be reached now: it is waited for
+│   └── DeadlineExceededError  a service did not answer a call before its deadline
+│       └── LostAnswerError    a part of its answer did not arrive
+└── BusError                   in `bus/contract.py`: the broker failed or cannot be reached
 """
 
 from fourtier.schema.message import Error
@@ -32,13 +35,13 @@ class StartupError(FourtierError):
     type = "startup"
 
 
-class RefusedError(FourtierError):
+class PermanentError(FourtierError):
     """The message cannot be handled as it is, however often it is tried."""
 
-    type = "refused"
+    type = "permanent"
 
 
-class MalformedError(RefusedError):
+class MalformedError(PermanentError):
     """The payload is not what the topic carries; names the fields."""
 
     type = "malformed"
@@ -50,13 +53,31 @@ class OverloadedError(FourtierError):
     type = "overloaded"
     temporary = True
 
-    def __init__(self, topic: str, in_hand: int, retry_after: int) -> None:
+    def __init__(self, topic: str, in_flight: int, retry_after: int) -> None:
         seconds = "1 second" if retry_after == 1 else f"{retry_after} seconds"
         super().__init__(
-            f"there is too much to do on {topic}, {in_hand} messages are in hand: "
+            f"there is too much to do on {topic}, {in_flight} messages are in hand: "
             f"come back in {seconds}"
         )
         self.retry_after = retry_after
+
+
+class HandlerTimeoutError(FourtierError):
+    """A handler took longer than its time limit, and was ended."""
+
+    type = "handler-timeout"
+
+    def __init__(self, topic: str, seconds: float) -> None:
+        super().__init__(f"the handler of {topic} made no progress for {seconds:g} seconds")
+
+
+class CancelledByCallerError(FourtierError):
+    """The caller does not wait any more; the work is ended, and counts as done."""
+
+    type = "cancelled"
+
+    def __init__(self, topic: str) -> None:
+        super().__init__(f"a call on {topic} was cancelled by its caller")
 
 
 class CallFailedError(FourtierError):
@@ -75,17 +96,17 @@ class CallFailedError(FourtierError):
         self.retry_after = error.retry_after
 
 
-class AwayError(FourtierError):
+class UnavailableError(FourtierError):
     """An engine cannot be reached or is not ready now; it is expected back."""
 
-    type = "away"
+    type = "unavailable"
     temporary = True
 
 
-class NoAnswerError(AwayError):
+class DeadlineExceededError(UnavailableError):
     """No replica answered in time: the service is not running, overloaded or cut off."""
 
-    type = "no-answer"
+    type = "deadline-exceeded"
 
     def __init__(self, topic: str, seconds: float) -> None:
         super().__init__(
@@ -94,7 +115,7 @@ class NoAnswerError(AwayError):
         self.topic = topic
 
 
-class LostPieceError(NoAnswerError):
+class LostAnswerError(DeadlineExceededError):
     """Pieces of a stream got lost on the way, as when the broker was started again in between."""
 
     def __init__(self, topic: str) -> None:

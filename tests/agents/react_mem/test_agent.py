@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from fourtier.agents.react_mem.tools import functions, tool
 from fourtier.client import Client, client_on
 from fourtier.schema.agent import AGENT_REQUEST, AgentRequest, AgentResponse, AgentStep
 from fourtier.schema.message import Scope
@@ -19,6 +18,7 @@ from fourtier.schema.working_memory import (
     GetWorkingMemoryRequest,
     WorkingMemoryItem,
 )
+from fourtier.tools import functions, tool
 from tests.support.flow import RunningFlow, running_flow
 from tests.support.model import Calls, Fails, Says, ScriptedModel, scripted_model
 from tests.support.waiting import wait_until

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from fourtier.agents.react_mem.tools import tool
 from fourtier.flows.model import Flow
 from fourtier.flows.plan import host_plan
 from fourtier.runtime.bus.contract import Address, Mode
@@ -20,6 +19,7 @@ from fourtier.schema.working_memory import (
     GetWorkingMemoryRequest,
     WorkingMemoryItem,
 )
+from fourtier.tools import tool
 from tests.agents.react_mem.test_agent import agent, offer
 from tests.support.model import Calls, Fails, Says
 from tests.support.waiting import wait_until

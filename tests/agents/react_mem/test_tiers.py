@@ -9,7 +9,7 @@ from fourtier.agents.react_mem.tiers import TierReader
 from fourtier.agents.react_mem.timings import Timings
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.rpc.caller import open_caller
-from fourtier.runtime.rpc.routes import answer
+from fourtier.runtime.rpc.routes import call_route
 from fourtier.schema.agent import AgentRequest
 from fourtier.schema.conversations import (
     GET_CONVERSATION,
@@ -40,7 +40,7 @@ async def test_a_tier_has_as_long_as_the_flow_says(seconds: int, left_out: dict[
         tier_seconds=seconds, fact_retrieval_top_k=0, episode_retrieval_top_k=0
     )
     bus = MemoryBus()
-    async with served(bus, answer(GET_CONVERSATION, read_late)), open_caller(bus) as caller:
+    async with served(bus, call_route(GET_CONVERSATION, read_late)), open_caller(bus) as caller:
         tiers = TierReader(caller, parameters, Timings())
         remembered = await tiers.remember(AgentRequest(question="Who?", user="ann"), "c1")
 

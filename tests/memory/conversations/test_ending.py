@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fourtier.engines.graph.protocol import GraphStore
-from fourtier.engines.opening import EnginePlace, open_graph
+from fourtier.engines.opening import EngineConfig, open_graph
 from fourtier.memory.conversations.ending import Ending
 from fourtier.memory.conversations.records import (
     ConversationKey,
@@ -50,7 +50,7 @@ class Parts:
 async def parts(tmp_path: Path) -> AsyncGenerator[Parts]:
     bus = MemoryBus()
     async with (
-        open_graph(EnginePlace(tmp_path), SCHEMA) as graph,
+        open_graph(EngineConfig(tmp_path), SCHEMA) as graph,
         open_caller(bus) as caller,
         reading_ends(bus) as ends,
     ):

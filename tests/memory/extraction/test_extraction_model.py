@@ -7,7 +7,8 @@ from typing import Any
 
 from fourtier.runtime.bus.contract import Address, Delivery, Mode
 from fourtier.runtime.process.host import OPERATOR
-from fourtier.runtime.rpc.server import dead_letter_address
+
+from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
 from fourtier.schema.agent import INVOCATION_ENDED
 from fourtier.schema.conversations import DIALOGUE_RECORDED, DialogueTurn
 from fourtier.schema.episodes import STORE_EPISODE

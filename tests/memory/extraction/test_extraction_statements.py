@@ -37,7 +37,7 @@ class Extraction:
         else:
             await self.flow.caller.publish(DIALOGUE_RECORDED, event)
 
-    async def settle(self) -> None:
+    async def resolve_validity(self) -> None:
         """Wait until all that was told is handled: it is, once a run told behind it is."""
         await self.tell(run("I am the last one.", run_id="last", steps=[SEARCH, BOOK]))
         while (await self.facts.next()).invocation_id != "last":
@@ -81,7 +81,7 @@ async def test_the_users_statements_become_facts_with_their_origin(extraction: E
 
 async def test_the_agents_answer_is_no_source(extraction: Extraction) -> None:
     await extraction.tell(run("Where do I live?", answer="You live in Oslo. Your dog is Rex."))
-    await extraction.settle()
+    await extraction.resolve_validity()
 
     assert extraction.facts.heard == []
 
@@ -93,7 +93,7 @@ async def test_a_question_with_one_step_or_none_is_no_task(extraction: Extractio
     await extraction.tell(run("How late is it?", run_id="r2", steps=[SEARCH]))
     await extraction.tell(run("Where do I live?", run_id="r3", steps=[memory, memory, SEARCH]))
     await extraction.tell(run("Fly me to Rome", run_id="r4", steps=[missing, missing, SEARCH]))
-    await extraction.settle()
+    await extraction.resolve_validity()
 
     assert extraction.episodes.heard == []
 
@@ -171,7 +171,7 @@ async def test_the_flags_of_the_event_are_honoured(extraction: Extraction) -> No
     steps = [SEARCH, BOOK]
     await extraction.tell(run("I live in Oslo.", steps=steps, extract_facts=False))
     await extraction.tell(run("I live in Bergen.", steps=steps, run_id="r2", record_episode=False))
-    await extraction.settle()
+    await extraction.resolve_validity()
 
     assert [fact.content for fact in extraction.facts.heard] == ["I live in Bergen."]
     assert [episode.goal for episode in extraction.episodes.heard] == ["I live in Oslo."]

@@ -13,7 +13,7 @@ from fourtier.engines.graph.ladybug import open_ladybug
 from fourtier.engines.graph.protocol import GraphStore, Statement, Value
 from fourtier.engines.vectors.edge import open_edge
 from fourtier.engines.vectors.protocol import Hit, Payload, Point, VectorStore
-from fourtier.memory.facts.graph import SCHEMA, Owned
+from fourtier.memory.facts.graph import SCHEMA, ScopedFact
 from fourtier.memory.facts.index import COLLECTION
 from fourtier.memory.facts.records import FactRecord
 from fourtier.memory.facts.store import FactStore
@@ -138,7 +138,7 @@ class Opened:
         return int(rows[0]["number"])
 
 
-def said(content: str, hours: int = 1, scope: Scope = ANN, **fields: Any) -> Owned:
+def said(content: str, hours: int = 1, scope: Scope = ANN, **fields: Any) -> ScopedFact:
     """A fact that was stated some hours after Monday morning."""
     request = StoreFactRequest(
         user=scope.user,
@@ -147,7 +147,7 @@ def said(content: str, hours: int = 1, scope: Scope = ANN, **fields: Any) -> Own
         timestamp=MONDAY + timedelta(hours=hours),
         **fields,
     )
-    return Owned(scope, FactRecord.from_request(request, MONDAY))
+    return ScopedFact(scope, FactRecord.from_request(request, MONDAY))
 
 
 @asynccontextmanager

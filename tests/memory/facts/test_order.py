@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fourtier.memory.facts.graph import Owned
+from fourtier.memory.facts.graph import ScopedFact
 from tests.memory.facts.stores import ANN, BOB, Opened, opened, said
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ EXPLICIT = ((), ("user", "home"), ("user", "Hawaii budget"), ("ann", "home"))
 
 
 @st.composite
-def statements(draw: st.DrawFn) -> Owned:
+def statements(draw: st.DrawFn) -> ScopedFact:
     """A statement as it may come in, with times of which some are the same."""
     explicit = draw(st.sampled_from(EXPLICIT))
     named = dict(zip(("subject", "attribute"), explicit, strict=False))
@@ -49,7 +49,7 @@ def statements(draw: st.DrawFn) -> Owned:
 
 
 @st.composite
-def deliveries(draw: st.DrawFn) -> tuple[list[Owned], list[list[Owned]]]:
+def deliveries(draw: st.DrawFn) -> tuple[list[ScopedFact], list[list[ScopedFact]]]:
     """Statements, and the same ones in another order, in batches, some of them twice."""
     stated = draw(st.lists(statements(), min_size=1, max_size=9))
     repeated = stated + draw(st.lists(st.sampled_from(stated), max_size=4))
@@ -85,7 +85,7 @@ def runner() -> Generator[Runner]:
         runner.close()
 
 
-async def state_after(store: Opened, batches: Sequence[Sequence[Owned]]) -> list[Any]:
+async def state_after(store: Opened, batches: Sequence[Sequence[ScopedFact]]) -> list[Any]:
     """What can be seen of both scopes when these batches are all that ever came."""
     for scope in (ANN, BOB):
         await store.facts.forget_scope(scope)
@@ -108,7 +108,7 @@ async def state(store: Opened) -> list[Any]:
 @given(deliveries())
 @settings(max_examples=30)
 def test_order_batches_and_repetition_change_nothing(
-    runner: Runner, delivered: tuple[list[Owned], list[list[Owned]]]
+    runner: Runner, delivered: tuple[list[ScopedFact], list[list[ScopedFact]]]
 ) -> None:
     stated, batches = delivered
     together = runner.run(state_after(runner.store, [stated]))
@@ -119,7 +119,7 @@ def test_order_batches_and_repetition_change_nothing(
 @given(st.lists(statements(), min_size=2, max_size=7), st.data())
 @settings(max_examples=20)
 def test_what_is_forgotten_might_never_have_been_said(
-    runner: Runner, stated: list[Owned], data: st.DataObject
+    runner: Runner, stated: list[ScopedFact], data: st.DataObject
 ) -> None:
     gone = data.draw(st.sampled_from(stated))
     rest = [each for each in stated if each.fact.id != gone.fact.id]

@@ -13,7 +13,7 @@ from fourtier.memory.facts.graph import SCHEMA
 from fourtier.memory.facts.index import _payload
 from fourtier.memory.facts.records import FactRecord
 from fourtier.memory.facts.store import FactStore
-from fourtier.memory.facts.supersession import settle
+from fourtier.memory.facts.supersession import resolve_validity
 from fourtier.runtime.rpc.envelope import new_id
 from fourtier.schema.message import Scope, Vector
 from tests.memory.facts.stores import Opened, Vectors, opened, said
@@ -89,7 +89,7 @@ async def test_facts_and_vectors_end_as_if_one_had_written(store: Opened, seed: 
 
         facts, number = await store.facts.page(scope, ALL, 0, superseded=True)
         assert number == len(facts)
-        assert {fact.id: fact for fact in facts} == {fact.id: fact for fact in settled(facts)}
+        assert {fact.id: fact for fact in facts} == {fact.id: fact for fact in resolved(facts)}
         points = {hit.id: dict(hit.payload) for hit in await store.vectors.scroll(scope, ALL)}
         assert points == {fact.id: _payload(fact) for fact in facts}
 
@@ -98,9 +98,9 @@ async def test_facts_and_vectors_end_as_if_one_had_written(store: Opened, seed: 
     assert await store.graph.read(scope, of_scope) == []
 
 
-def settled(facts: Sequence[FactRecord]) -> list[FactRecord]:
+def resolved(facts: Sequence[FactRecord]) -> list[FactRecord]:
     """The facts as they are when each slot is settled anew."""
     slots: defaultdict[str, list[FactRecord]] = defaultdict(list)
     for fact in facts:
         slots[fact.slot or fact.id].append(fact)
-    return [each for members in slots.values() for each in settle(members)]
+    return [each for members in slots.values() for each in resolve_validity(members)]

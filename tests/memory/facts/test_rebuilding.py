@@ -7,7 +7,7 @@ import pytest
 
 from fourtier.memory.facts.rebuilding import Part
 from fourtier.memory.facts.store import FactStore
-from fourtier.runtime.errors import RefusedError
+from fourtier.runtime.errors import PermanentError
 from fourtier.schema.message import Scope, Vector
 from tests.memory.facts.stores import ANN, BOB, BrokenError, Opened, opened, said
 
@@ -94,7 +94,7 @@ async def test_points_of_no_fact_are_removed(store: Opened) -> None:
 
 
 async def test_what_is_no_cursor_is_refused(store: Opened) -> None:
-    with pytest.raises(RefusedError, match="no cursor"):
+    with pytest.raises(PermanentError, match="no cursor"):
         await store.facts.rebuild("yesterday")
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from fourtier.memory.facts.records import FactRecord
-from fourtier.memory.facts.supersession import settle, slot_of
+from fourtier.memory.facts.supersession import resolve_validity, slot_of
 from fourtier.schema.facts import StoreFactRequest
 from fourtier.schema.message import Scope
 
@@ -195,8 +195,10 @@ def fact(content: str, hours: int, *, speaker: str = "Ann", **fields: str) -> Fa
 def superseded(*facts: FactRecord) -> list[str]:
     """The contents of those that another one has taken the place of."""
     slots = {each.slot for each in facts} - {""}
-    settled = [each for slot in slots for each in settle([f for f in facts if f.slot == slot])]
-    return [each.content for each in settled if not each.valid]
+    resolved = [
+        each for slot in slots for each in resolve_validity([f for f in facts if f.slot == slot])
+    ]
+    return [each.content for each in resolved if not each.valid]
 
 
 @pytest.mark.parametrize(("older", "newer"), SUPERSEDES)

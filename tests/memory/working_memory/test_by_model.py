@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from fourtier.memory.working_memory.service import WorkingMemoryParameters
-from fourtier.runtime.errors import RefusedError
-from fourtier.runtime.rpc.routes import Route, stream
+from fourtier.runtime.errors import PermanentError
+from fourtier.runtime.rpc.routes import Route, stream_route
 from fourtier.runtime.settings import Settings
 from fourtier.schema.completion import COMPLETE, CompleteRequest, CompletionPiece
 from tests.memory.working_memory.support import append, discard, found, get, item, steps
@@ -30,7 +30,7 @@ class Model:
         self._free = free
 
     def routes(self) -> Iterator[Route]:
-        yield stream(COMPLETE, self.complete)
+        yield stream_route(COMPLETE, self.complete)
 
     async def complete(self, request: CompleteRequest) -> AsyncIterator[CompletionPiece]:
         self.asked.append(request)
@@ -106,7 +106,7 @@ async def test_a_text_that_is_too_long_is_cut_to_its_room(tmp_path: Path) -> Non
 
 
 def refuse() -> str:
-    raise RefusedError("the tokens of today are used up")
+    raise PermanentError("the tokens of today are used up")
 
 
 @pytest.mark.parametrize(

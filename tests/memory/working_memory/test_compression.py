@@ -8,8 +8,8 @@ from fourtier.memory.working_memory.compression import (
     Condensed,
     by_rule,
     in_order,
+    resolved,
     room_for,
-    settled,
     shown,
 )
 from fourtier.memory.working_memory.condensing import condense
@@ -25,7 +25,7 @@ def compress(
     threshold: int,
     keep_last: int = 2,
 ) -> Condensed:
-    condensed, plan = settled(items, before or Condensed(), threshold, keep_last)
+    condensed, plan = resolved(items, before or Condensed(), threshold, keep_last)
     return by_rule(items, plan) if plan else condensed
 
 

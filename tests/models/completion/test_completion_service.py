@@ -181,7 +181,7 @@ async def test_completions_run_side_by_side_up_to_the_limit(
 ) -> None:
     gate = asyncio.Event()
     model.then(*[Says("A", before=gate)] * 3)
-    services = {"completion": {"side-by-side": 2}}
+    services = {"completion": {"max-concurrency": 2}}
     async with running_flow(tmp_path, services, settings=model.settings) as flow:
         asking = [asyncio.create_task(complete(flow.caller)) for _ in range(3)]
         await wait_until(lambda: len(model.requests) == 2)

@@ -38,9 +38,9 @@ class Pauses:
 
 @asynccontextmanager
 async def endpoint_at(
-    url: str, pauses: Pauses | None = None, *, silence: float = 20.0, attempts: int = 3
+    url: str, pauses: Pauses | None = None, *, heartbeat_timeout: float = 20.0, attempts: int = 3
 ) -> AsyncGenerator[Endpoint]:
-    timeout = aiohttp.ClientTimeout(total=None, sock_read=silence)
+    timeout = aiohttp.ClientTimeout(total=None, sock_read=heartbeat_timeout)
     backoff = Backoff(Retry(attempts=attempts, first=0.5), longest=30.0)
     async with aiohttp.ClientSession(timeout=timeout) as session:
         yield Endpoint(session, url, "sk-secret", backoff, pauses or Pauses())
@@ -48,11 +48,11 @@ async def endpoint_at(
 
 @asynccontextmanager
 async def connected(
-    *replies: Reply, silence: float = 20.0
+    *replies: Reply, heartbeat_timeout: float = 20.0
 ) -> AsyncGenerator[tuple[ScriptedModel, Endpoint]]:
     async with (
         scripted_model(*replies) as model,
-        endpoint_at(model.url, silence=silence) as endpoint,
+        endpoint_at(model.url, heartbeat_timeout=heartbeat_timeout) as endpoint,
     ):
         yield model, endpoint
 
@@ -174,13 +174,13 @@ async def test_an_orderly_end_before_the_end_is_a_break_too() -> None:
 async def test_silence_is_an_error_and_tried_again() -> None:
     never = asyncio.Event()
     late = Says("late", before=never)
-    async with connected(late, "Hello.", silence=0.2) as (_, endpoint):
+    async with connected(late, "Hello.", heartbeat_timeout=0.2) as (_, endpoint):
         assert await said_by(endpoint) == "Hello."
 
 
 async def test_silence_between_two_pieces_is_an_error() -> None:
     never = asyncio.Event()
-    async with connected(Says("One two.", between=never), silence=0.2) as (_, endpoint):
+    async with connected(Says("One two.", between=never), heartbeat_timeout=0.2) as (_, endpoint):
         with pytest.raises(ModelCutOffError, match="silent"):
             await said_by(endpoint)
 

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from fourtier.models.completion.place import ModelPlace, named_place
+from fourtier.models.completion.place import ModelEndpoint, named_model
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.settings import Settings
 
 
-def place(model: str | None = None, **settings: Any) -> ModelPlace | None:
+def place(model: str | None = None, **settings: Any) -> ModelEndpoint | None:
     unset = {"model_url": None, "model_key": None, "model_name": None}
-    return named_place(Settings(**unset | settings), model)
+    return named_model(Settings(**unset | settings), model)
 
 
 def test_nothing_named_is_the_bundled_model() -> None:
@@ -21,13 +21,13 @@ def test_nothing_named_is_the_bundled_model() -> None:
 
 def test_a_key_alone_is_openai() -> None:
     found = place(model_key="sk-1", model_name="gpt-x")
-    assert found == ModelPlace("https://api.openai.com/v1", "sk-1", "gpt-x")
+    assert found == ModelEndpoint("https://api.openai.com/v1", "sk-1", "gpt-x")
     assert found.is_openai
 
 
 def test_a_url_needs_no_key() -> None:
     found = place("llama", model_url="http://localhost:11434/v1")
-    assert found == ModelPlace("http://localhost:11434/v1", None, "llama")
+    assert found == ModelEndpoint("http://localhost:11434/v1", None, "llama")
     assert not found.is_openai
 
 

@@ -12,14 +12,14 @@ import yaml
 
 from fourtier.client import client_on
 from fourtier.flows.model import read_flow
-from fourtier.flows.plan import bus_place, host_plan
+from fourtier.flows.plan import bus_config, host_plan
 from fourtier.flows.provisioning import bus_needs, provisioners
 from fourtier.operations.backlogs import read_queues
 from fourtier.operations.doctor.diagnosis import diagnose
 from fourtier.operations.doctor.findings import Finding
 from fourtier.runtime.bus.contract import Address, Bus, Mode
 from fourtier.runtime.bus.opening import open_bus
-from fourtier.runtime.bus.pulsar.admin import AdminPlace
+from fourtier.runtime.bus.pulsar.admin import AdminConfig
 from fourtier.runtime.process.host import run_services
 from fourtier.runtime.settings import Settings
 from fourtier.schema.facts import STORE_FACT, StoreFactRequest
@@ -70,7 +70,7 @@ async def init(flow: str) -> None:
 async def serving(flow: str, data: Path, services: Sequence[str]) -> AsyncGenerator[Bus]:
     """Some services of the flow, as `fourtier serve` runs them."""
     read, settings = read_flow(flow), Settings(data=data)
-    async with open_bus(bus_place(read, settings)) as (bus, _):
+    async with open_bus(bus_config(read, settings)) as (bus, _):
         if not services:
             yield bus
             return
@@ -178,7 +178,7 @@ async def test_a_topic_that_somebody_has_divided_counts_as_one(flow: str) -> Non
         earliest = {"ledgerId": -1, "entryId": -1, "partitionIndex": -1}
         await session.put(f"{topic_url(flow, 'facts.store')}/subscription/facts", json=earliest)
     needs = replace(bus_needs(read), groups={"facts.store": ["facts"]}, services=[])
-    (queue,) = await read_queues(AdminPlace(admin), needs)
+    (queue,) = await read_queues(AdminConfig(admin), needs)
     assert (queue.exists, queue.messages) == (True, 0)
 
 

@@ -14,9 +14,9 @@ from fourtier.operations.doctor.services import ask_services
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.rpc.caller import Caller, open_caller
 from fourtier.runtime.rpc.routes import Route
-from fourtier.runtime.service.context import status
+from fourtier.runtime.service import status
 from fourtier.schema.message import Scope
-from fourtier.schema.status import Kept, StatusRequest, StatusResponse, status_of
+from fourtier.schema.status import StatusRequest, StatusResponse, StoreCount, status_of
 from tests.road.services import ROAD
 from tests.runtime.rpc.support import served
 from tests.support.flow import running_flow
@@ -33,15 +33,17 @@ class Plain:
         yield from ()
 
 
-class Keeping(Plain):
+class Counting(Plain):
     """A service with a store that counts, hangs or fails."""
 
-    def __init__(self, *kept: Kept, error: Exception | None = None, hangs: bool = False) -> None:
+    def __init__(
+        self, *kept: StoreCount, error: Exception | None = None, hangs: bool = False
+    ) -> None:
         self._kept = kept
         self._error = error
         self._hangs = hangs
 
-    async def kept(self) -> Sequence[Kept]:
+    async def store_counts(self) -> Sequence[StoreCount]:
         if self._hangs:
             await asyncio.Event().wait()
         if self._error:
@@ -67,39 +69,45 @@ async def doctors(service: Plain, *replicas: str) -> list[Finding]:
 
 
 async def test_a_service_tells_its_version_and_what_it_keeps() -> None:
-    fact = Kept(store="graph", kind="facts", number=7)
-    told = await told_by(Keeping(fact))
-    assert (told.version, told.kept, told.trouble) == (HERE, (fact,), "")
-    assert (await told_by(Plain())).kept == ()
+    fact = StoreCount(store="graph", kind="facts", number=7)
+    told = await told_by(Counting(fact))
+    assert (told.version, told.store_counts, told.store_problem) == (HERE, (fact,), "")
+    assert (await told_by(Plain())).store_counts == ()
 
 
 async def test_a_store_that_fails_is_trouble_and_no_silence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    failed = await told_by(Keeping(error=ConnectionRefusedError("nobody is there")))
-    assert failed.trouble == "nobody is there"
-    assert (await told_by(Keeping(error=ValueError()))).trouble == "ValueError"
+    failed = await told_by(Counting(error=ConnectionRefusedError("nobody is there")))
+    assert failed.store_problem == "nobody is there"
+    assert (await told_by(Counting(error=ValueError()))).store_problem == "ValueError"
     monkeypatch.setattr(status, "_COUNTS_WITHIN", 0.01)
-    assert "did not answer within 0.01 seconds" in (await told_by(Keeping(hangs=True))).trouble
+    assert (
+        "did not answer within 0.01 seconds" in (await told_by(Counting(hangs=True))).store_problem
+    )
 
 
 async def test_trouble_is_a_problem_with_a_remedy() -> None:
-    answers, stores = await doctors(Keeping(error=ConnectionRefusedError("nobody is there")))
+    answers, stores = await doctors(Counting(error=ConnectionRefusedError("nobody is there")))
     assert (answers.well, stores.well) == (True, False)
     assert stores.what == "stores of facts"
     assert "the log of facts" in stores.remedy
 
 
 async def test_an_index_that_lacks_facts_is_told() -> None:
-    graph = Kept(store="graph", kind="facts", number=1_234)
-    _, same = await doctors(Keeping(graph, Kept(store="vectors", kind="facts", number=1_234)))
-    _, less = await doctors(Keeping(graph, Kept(store="vectors", kind="facts", number=1_000)))
+    graph = StoreCount(store="graph", kind="facts", number=1_234)
+    _, same = await doctors(
+        Counting(graph, StoreCount(store="vectors", kind="facts", number=1_234))
+    )
+    _, less = await doctors(
+        Counting(graph, StoreCount(store="vectors", kind="facts", number=1_000))
+    )
     assert (same.found, same.remedy) == ("1,234 facts in the graph, 1,234 facts in the vectors", "")
     assert "fourtier facts reindex" in less.remedy
 
 
 async def test_a_store_that_nobody_could_count_is_not_taken_for_reached() -> None:
-    async with asked(Keeping(error=ConnectionRefusedError("nobody is there"))) as caller:
+    async with asked(Counting(error=ConnectionRefusedError("nobody is there"))) as caller:
         assert (await ask_services(caller, "shop", ["facts"], {})).stores == set()
 
 

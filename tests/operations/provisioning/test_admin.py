@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from fourtier.runtime.bus.pulsar.admin import AdminPlace, PulsarAdmin, open_admin
+from fourtier.runtime.bus.pulsar.admin import AdminConfig, PulsarAdmin, open_admin
 from fourtier.runtime.errors import StartupError
 from tests.operations.provisioning.standin import Answer, StandIn, failing, standing_in
 
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.secret.token"  # noqa: S105 - nobody's
 
 
-async def ask(place: AdminPlace) -> object:
+async def ask(place: AdminConfig) -> object:
     async with open_admin(place) as admin:
         return await admin.get(list[str], "clusters")
 
@@ -20,7 +20,7 @@ async def ask(place: AdminPlace) -> object:
 async def refused_with(answer: Answer) -> str:
     async with standing_in(answer) as server:
         with pytest.raises(StartupError) as raised:
-            await ask(AdminPlace(server.url, TOKEN))
+            await ask(AdminConfig(server.url, TOKEN))
     assert "\n" not in str(raised.value)
     assert TOKEN not in str(raised.value)
     return str(raised.value)
@@ -30,7 +30,7 @@ async def test_nobody_there() -> None:
     with pytest.raises(
         StartupError, match=r"cannot be reached at http://127\.0\.0\.1:9: .*bus\.admin-url"
     ):
-        await ask(AdminPlace("http://127.0.0.1:9"))
+        await ask(AdminConfig("http://127.0.0.1:9"))
 
 
 @pytest.mark.parametrize("status", [401, 403])
@@ -72,7 +72,7 @@ async def test_certificates_that_are_not_there() -> None:
     with pytest.raises(
         StartupError, match=r"certificates /no/such\.pem cannot be used: No such file"
     ):
-        await ask(AdminPlace("https://127.0.0.1:9", trust_certificates=Path("/no/such.pem")))
+        await ask(AdminConfig("https://127.0.0.1:9", trust_certificates=Path("/no/such.pem")))
 
 
 async def test_the_token_goes_with_us_to_the_broker_that_owns_the_namespace() -> None:
@@ -84,7 +84,7 @@ async def test_the_token_goes_with_us_to_the_broker_that_owns_the_namespace() ->
         async def onward(request: web.Request) -> web.StreamResponse:
             raise web.HTTPTemporaryRedirect(f"{owner.url}{request.path_qs}")
 
-        async with standing_in(onward) as first, open_admin(AdminPlace(first.url, TOKEN)) as admin:
+        async with standing_in(onward) as first, open_admin(AdminConfig(first.url, TOKEN)) as admin:
             await admin.post("namespaces", "t", "n", "retention", body={"a": 1}, kind="x")
     assert owner.asked == [("POST", "/admin/v2/namespaces/t/n/retention")]
     assert owner.tokens == [f"Bearer {TOKEN}"]
@@ -106,7 +106,7 @@ async def test_going_round_in_circles_ends() -> None:
 
 
 async def asked_with(answer: Answer, *path: str) -> StandIn:
-    async with standing_in(answer) as server, open_admin(AdminPlace(server.url)) as admin:
+    async with standing_in(answer) as server, open_admin(AdminConfig(server.url)) as admin:
         await PulsarAdmin.put(admin, *path)
     return server
 

@@ -9,11 +9,16 @@ from pydantic import TypeAdapter
 
 from fourtier.flows.model import Flow, FlowError, parse_flow
 from fourtier.flows.provisioning import bus_needs
-from fourtier.runtime.bus.pulsar.policies import Keeping
+from fourtier.runtime.bus.pulsar.policies import RetentionPolicy
 from fourtier.runtime.bus.pulsar.provisioning import BusNeeds, BusProvisioner
 from fourtier.runtime.provisioning import State, Step
 
-NEEDS = BusNeeds("acme", "prod", {"facts.store": ["facts"], "told": ["one", "two"]}, ["facts"])
+NEEDS = BusNeeds(
+    "acme",
+    "prod",
+    {"facts.store": ["facts"], "told": ["one", "two"]},
+    {"dead-letters.facts": ["operator"]},
+)
 NAMESPACE = {
     "retention_policies": {"retentionTimeInMinutes": 1_440, "retentionSizeInMB": 2_048},
     "backlog_quota_map": {
@@ -45,7 +50,7 @@ ALL = {
 }
 
 
-class Told:
+class RelationMatch:
     """In place of `PulsarAdmin`: says what it was told, and notes what it is to change."""
 
     def __init__(self, answers: Mapping[str, Any]) -> None:
@@ -63,8 +68,10 @@ class Told:
         self.changes.append(("/".join(path), query or body))
 
 
-async def planned(answers: Mapping[str, Any], needs: BusNeeds = NEEDS) -> tuple[list[Step], Told]:
-    admin = Told(answers)
+async def planned(
+    answers: Mapping[str, Any], needs: BusNeeds = NEEDS
+) -> tuple[list[Step], RelationMatch]:
+    admin = RelationMatch(answers)
     steps = await BusProvisioner(admin, needs).plan()  # type: ignore[arg-type]
     assert not admin.changes
     return list(steps), admin
@@ -171,14 +178,16 @@ async def test_a_policy_of_another_value_is_changed(changed: dict[str, Any], wha
 @pytest.mark.parametrize(
     ("keeping", "first"),
     [
-        (Keeping(backlog_megabytes=10_000, retention_megabytes=20_000), "retention"),
-        (Keeping(backlog_megabytes=100, retention_megabytes=200), "backlogQuota"),
-        (Keeping(backlog_megabytes=10_000, retention_hours=0), "retention"),
+        (RetentionPolicy(backlog_megabytes=10_000, retention_megabytes=20_000), "retention"),
+        (RetentionPolicy(backlog_megabytes=100, retention_megabytes=200), "backlogQuota"),
+        (RetentionPolicy(backlog_megabytes=10_000, retention_hours=0), "retention"),
     ],
 )
-async def test_retention_stays_above_the_backlog_all_the_time(keeping: Keeping, first: str) -> None:
+async def test_retention_stays_above_the_backlog_all_the_time(
+    keeping: RetentionPolicy, first: str
+) -> None:
     """Pulsar refuses a retention below the backlog quota, and the other way round."""
-    needs = BusNeeds("acme", "prod", {}, [], keeping)
+    needs = BusNeeds("acme", "prod", {}, {}, keeping)
     steps, admin = await planned(ALL, needs)
     for step in steps:
         if step.act:
@@ -188,7 +197,7 @@ async def test_retention_stays_above_the_backlog_all_the_time(keeping: Keeping, 
 
 
 async def test_without_retention_nothing_is_kept_by_time_or_by_size() -> None:
-    steps, admin = await planned({}, BusNeeds("a", "b", {}, [], Keeping(retention_hours=0)))
+    steps, admin = await planned({}, BusNeeds("a", "b", {}, {}, RetentionPolicy(retention_hours=0)))
     (step,) = [step for step in steps if step.what == "retention"]
     assert step.act is not None
     await step.act()
@@ -207,12 +216,12 @@ def test_groups_are_those_of_the_flows_own_services() -> None:
     assert needs.groups["invocation.ended"] == ["conversations"]  # extraction is not in this flow
     assert "conversation.ended" not in needs.groups  # nobody in this flow hears it
     assert "facts.retrieve" not in needs.groups  # nothing is kept of it
-    assert needs.services == ["facts", "conversations"]
+    assert list(needs.dead_letters) == ["dead-letters.facts", "dead-letters.conversations"]
 
 
 def test_units_of_the_flow_file() -> None:
     text = "name: t\nservices: {}\nbus:\n  topics: {message-ttl-days: 1, retention-hours: 0}"
-    assert bus_needs(parse_flow(text, "t.yaml")).keeping == Keeping(
+    assert bus_needs(parse_flow(text, "t.yaml")).keeping == RetentionPolicy(
         message_ttl_days=1, retention_hours=0
     )
 

@@ -7,16 +7,17 @@ from uuid import uuid4
 
 import pytest
 
-from fourtier.engines.config import EnginePlace
+from fourtier.engines.config import EngineConfig
 from fourtier.engines.graph.neo4j import open_neo4j
 from fourtier.engines.graph.neo4j_provisioning import provision_graph
-from fourtier.engines.graph.protocol import GraphSchema, Node, Statement
+from fourtier.engines.graph.protocol import Statement
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.provisioning import State, Step
+from fourtier.runtime.service.stores import GraphSchema, Node
 from tests.cluster.servers import SERVERS
 
 URL = SERVERS.neo4j_url or ""
-PLACE = EnginePlace(Path("unused"), graph_url=URL)
+PLACE = EngineConfig(Path("unused"), graph_url=URL)
 
 on_neo4j = [
     pytest.mark.cluster,
@@ -82,7 +83,7 @@ class TestOnNeo4j:
 
 
 async def test_no_server_is_one_clear_line() -> None:
-    nowhere = EnginePlace(Path("unused"), graph_url="bolt://127.0.0.1:9")
+    nowhere = EngineConfig(Path("unused"), graph_url="bolt://127.0.0.1:9")
     with pytest.raises(StartupError, match=r"graph at bolt://127\.0\.0\.1:9 cannot") as raised:
         async with provision_graph(nowhere, []):
             pass

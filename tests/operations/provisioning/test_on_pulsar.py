@@ -12,13 +12,13 @@ import pytest
 from fourtier.flows.model import read_flow
 from fourtier.flows.provisioning import bus_needs
 from fourtier.runtime.bus.contract import Address, Mode
-from fourtier.runtime.bus.pulsar.admin import AdminPlace
+from fourtier.runtime.bus.pulsar.admin import AdminConfig
 from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, connect_pulsar
-from fourtier.runtime.bus.pulsar.policies import Keeping
+from fourtier.runtime.bus.pulsar.policies import RetentionPolicy
 from fourtier.runtime.bus.pulsar.provisioning import BusNeeds, provision_bus
 from fourtier.runtime.provisioning import State, Step
-from fourtier.schema.catalogue import all_declared, topic_of
 from tests.cluster.servers import SERVERS
+from tests.support.declared import all_declared, topic_of
 
 pytestmark = [
     pytest.mark.cluster,
@@ -43,13 +43,13 @@ async def raw() -> AsyncGenerator[aiohttp.ClientSession]:
 
 
 async def plan(needs: BusNeeds) -> Sequence[Step]:
-    async with provision_bus(AdminPlace(ADMIN), needs) as provisioner:
+    async with provision_bus(AdminConfig(ADMIN), needs) as provisioner:
         return await provisioner.plan()
 
 
 async def init(needs: BusNeeds) -> list[Step]:
     """Plan and do; the steps that were to be done."""
-    async with provision_bus(AdminPlace(ADMIN), needs) as provisioner:
+    async with provision_bus(AdminConfig(ADMIN), needs) as provisioner:
         steps = [step for step in await provisioner.plan() if step.act]
         for step in steps:
             assert step.act is not None
@@ -78,7 +78,7 @@ async def test_everything_is_made_and_a_repetition_changes_nothing(
     }
     kept = {topic_of(each).name for each in all_declared() if topic_of(each).persistent}
     assert kept <= topics
-    assert topics - kept == {f"dead-letters.{service}" for service in needs.services}
+    assert topics - kept == set(needs.dead_letters)
     assert await groups(raw, place, "facts.store") == ["facts"]
     assert await groups(raw, place, "invocation.ended") == ["conversations", "extraction"]
     assert await groups(raw, place, "dead-letters.agent") == ["operator"]
@@ -106,15 +106,15 @@ async def test_policies_are_as_the_flow_says(needs: BusNeeds, raw: aiohttp.Clien
 @pytest.mark.parametrize(
     "keeping",
     [
-        Keeping(backlog_megabytes=10, retention_megabytes=20, message_ttl_days=1),
-        Keeping(backlog_megabytes=10_000, retention_megabytes=20_000),
-        Keeping(backlog_megabytes=10_000, retention_hours=0, dead_letter_ttl_days=0),
+        RetentionPolicy(backlog_megabytes=10, retention_megabytes=20, message_ttl_days=1),
+        RetentionPolicy(backlog_megabytes=10_000, retention_megabytes=20_000),
+        RetentionPolicy(backlog_megabytes=10_000, retention_hours=0, dead_letter_ttl_days=0),
     ],
 )
 async def test_another_flow_file_changes_the_policies_there_and_back(
-    needs: BusNeeds, keeping: Keeping
+    needs: BusNeeds, keeping: RetentionPolicy
 ) -> None:
-    small = replace(needs, groups={}, services=["facts"])
+    small = replace(needs, groups={}, dead_letters={"dead-letters.facts": ["operator"]})
     await init(small)
     for wanted in (replace(small, keeping=keeping), small):
         changed = await init(wanted)
@@ -129,10 +129,10 @@ async def test_two_at_once_do_no_harm(needs: BusNeeds) -> None:
 
 
 async def test_a_service_that_joins_the_flow_gets_its_groups(needs: BusNeeds) -> None:
-    before = replace(needs, groups={"invocation.ended": ["conversations"]}, services=[])
+    before = replace(needs, groups={"invocation.ended": ["conversations"]}, dead_letters={})
     await init(before)
     joined = replace(
-        needs, groups={"invocation.ended": ["conversations", "extraction"]}, services=[]
+        needs, groups={"invocation.ended": ["conversations", "extraction"]}, dead_letters={}
     )
     (step,) = await init(joined)
     assert "without extraction" in step.note

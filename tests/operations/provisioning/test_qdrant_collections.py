@@ -14,15 +14,15 @@ from qdrant_client.models import (
     VectorParams,
 )
 
-from fourtier.engines.config import EnginePlace
-from fourtier.engines.stores import Collection
+from fourtier.engines.config import EngineConfig
 from fourtier.engines.vectors.protocol import Point
 from fourtier.engines.vectors.qdrant import QdrantVectorStore
 from fourtier.engines.vectors.qdrant_collections import create_collection, differences
 from fourtier.engines.vectors.qdrant_provisioning import VectorsProvisioner, provision_vectors
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.provisioning import State, Step
-from fourtier.runtime.service.context import CollectionLayout
+from fourtier.runtime.service.engines import CollectionsConfig
+from fourtier.runtime.service.stores import Collection
 from fourtier.schema.message import Scope, Vector
 from tests.operations.provisioning.standin import Answer, failing, standing_in
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:U
 
 FACTS = Collection("facts", indexed=("valid",))
 USES = Collection("uses", dimensions=1)
-LAYOUT = CollectionLayout(shards=3, replicas=2, write_replicas=2, quantisation="scalar")
+LAYOUT = CollectionsConfig(shards=3, replicas=2, write_replicas=2, quantisation="scalar")
 KEY = "a-key-that-nobody-may-see"
 
 
@@ -42,8 +42,8 @@ async def client() -> AsyncGenerator[AsyncQdrantClient]:
     await client.close()
 
 
-def place(**changed: Any) -> EnginePlace:
-    return EnginePlace(Path("unused"), dimensions=4, **changed)
+def place(**changed: Any) -> EngineConfig:
+    return EngineConfig(Path("unused"), dimensions=4, **changed)
 
 
 async def plan(client: AsyncQdrantClient, **changed: Any) -> Sequence[Step]:
@@ -94,7 +94,7 @@ async def test_collections_are_made_once_and_what_they_hold_stays(
 async def test_collections_of_a_flow_that_shares_the_server_have_its_prefix(
     client: AsyncQdrantClient,
 ) -> None:
-    steps = await plan(client, collections=CollectionLayout(prefix="sales-"))
+    steps = await plan(client, collections=CollectionsConfig(prefix="sales-"))
     await do(steps)
 
     assert steps[0].what == "collection sales-facts"
@@ -110,7 +110,7 @@ async def test_planning_makes_nothing(client: AsyncQdrantClient) -> None:
 
 
 async def test_only_vectors_of_meaning_are_quantised(client: AsyncQdrantClient) -> None:
-    await do(await plan(client, collections=CollectionLayout(quantisation="binary")))
+    await do(await plan(client, collections=CollectionsConfig(quantisation="binary")))
     facts, uses = await client.get_collection("facts"), await client.get_collection("uses")
     assert isinstance(dense(facts).quantization_config, BinaryQuantization)
     assert dense(uses).quantization_config is None
@@ -120,7 +120,7 @@ async def test_a_collection_that_differs_is_told_and_what_can_be_is_changed(
     client: AsyncQdrantClient,
 ) -> None:
     await do(await plan(client))
-    changed = CollectionLayout(shards=3, quantisation="scalar", vectors_on_disk=True)
+    changed = CollectionsConfig(shards=3, quantisation="scalar", vectors_on_disk=True)
     facts, *_ = await plan(client, collections=changed)
     assert facts.state is State.DIFFERENT
     assert facts.note == (
@@ -132,7 +132,7 @@ async def test_a_collection_that_differs_is_told_and_what_can_be_is_changed(
 
 async def test_what_only_people_can_move_is_left(client: AsyncQdrantClient) -> None:
     await do(await plan(client))
-    facts, *_ = await plan(client, collections=CollectionLayout(replicas=3))
+    facts, *_ = await plan(client, collections=CollectionsConfig(replicas=3))
     assert (facts.state, facts.act) == (State.DIFFERENT, None)
 
 
@@ -228,14 +228,14 @@ async def test_a_server_changes_what_it_can_in_place() -> None:
 def test_quantisation_that_is_not_ours_differs() -> None:
     product = {"product": {"compression": "x16"}}
     kept = CollectionInfo.model_validate(info(dense={"quantization_config": product}))
-    assert differences(kept, CollectionLayout()) == (
+    assert differences(kept, CollectionsConfig()) == (
         "quantisation of another kind instead of none",
         "",
     )
     scalar = {"scalar": {"type": "int8"}}
     kept = CollectionInfo.model_validate(info(dense={"quantization_config": scalar}))
     assert isinstance(dense(kept).quantization_config, ScalarQuantization)
-    assert differences(kept, CollectionLayout(quantisation="scalar")) == ("", "")
+    assert differences(kept, CollectionsConfig(quantisation="scalar")) == ("", "")
 
 
 @pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection:UserWarning")

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from fourtier.engines.config import place_of
-from fourtier.runtime.bus.pulsar.admin import AdminPlace
+from fourtier.engines.config import resolve_engines
+from fourtier.runtime.bus.pulsar.admin import AdminConfig
 from fourtier.runtime.bus.pulsar.connection import PulsarSecurity
 from fourtier.runtime.errors import StartupError
-from fourtier.runtime.service.context import Engines
+from fourtier.runtime.service.engines import EnginesConfig
 from fourtier.runtime.settings import Settings, read_settings, secret
 from fourtier.runtime.telemetry.redaction import one_line
 
@@ -73,9 +73,9 @@ def test_a_file_that_is_no_text_is_told_without_its_content(mounted: Path) -> No
 
 def test_what_holds_secrets_does_not_show_them() -> None:
     settings = Settings(bus_token=SECRET, graph_password=SECRET, vectors_key=SECRET)
-    place = place_of(Engines(), settings, Path())
+    place = resolve_engines(EnginesConfig(), settings, Path())
     assert place.graph_password == place.vectors_key == SECRET
-    bus = PulsarSecurity(token=SECRET), AdminPlace("http://x", SECRET)
+    bus = PulsarSecurity(token=SECRET), AdminConfig("http://x", SECRET)
     assert SECRET not in f"{settings!r} {settings} {place!r} {bus!r}"
 
 

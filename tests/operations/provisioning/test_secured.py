@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from fourtier.runtime.bus.contract import Address, BusError, Mode
-from fourtier.runtime.bus.pulsar.connection import Patience, PulsarSecurity, connect_pulsar
+from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, Timeouts, connect_pulsar
 from tests.cluster.servers import SERVERS
 from tests.operations.provisioning.secured import PASSWORD, Secured, secured_engines, token
 from tests.support.process import FOURTIER
@@ -152,16 +152,16 @@ async def a_server_of_another_name_is_refused(
 ) -> None:
     """By the client's own connections too: those to other brokers come after the greeting."""
 
-    async def greet(_url: str, _trusted: str | None) -> str:
+    async def handshake(_url: str, _trusted: str | None) -> str:
         return "Pulsar"
 
-    monkeypatch.setattr("fourtier.runtime.bus.pulsar.connection.greet", greet)
+    monkeypatch.setattr("fourtier.runtime.bus.pulsar.connection.greet", handshake)
     security = PulsarSecurity(token("admin"), str(engines.certificate))
     # The certificate is for 127.0.0.1.
     url = engines.bus_url.replace("127.0.0.1", "localhost")
-    patience = Patience(send=5, operation=5)
+    timeouts = Timeouts(send=5, operation=5)
     async with connect_pulsar(
-        url, "acme", "prod", security=security, log_file="/dev/null", patience=patience
+        url, "acme", "prod", security=security, log_file="/dev/null", timeouts=timeouts
     ) as bus:
         with pytest.raises(BusError):
             await bus.publish(Address("facts.store"), b"hello")

@@ -309,12 +309,12 @@ class BusContract:
     async def test_a_cancelled_receive_loses_nothing(self, bus: Bus, topic: Address) -> None:
         async with bus.subscribe(topic, "readers", Mode.SHARED) as subscription:
             taken: list[int] = []
-            patience = 0
+            timeouts = 0
             publishing = asyncio.create_task(publish_numbers(bus, topic, 200, [""]))
             while len(taken) < 200:
                 receiving = asyncio.ensure_future(subscription.receive())
-                patience = (patience + 1) % 5
-                for _ in range(patience):
+                timeouts = (timeouts + 1) % 5
+                for _ in range(timeouts):
                     await asyncio.sleep(0)
                 receiving.cancel()
                 await asyncio.wait([receiving])

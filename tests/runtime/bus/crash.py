@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 
 from fourtier.runtime.bus.contract import Address, Mode
-from fourtier.runtime.bus.opening import BusPlace, open_bus
+from fourtier.runtime.bus.opening import BusConfig, open_bus
 
 
 async def main() -> None:
     directory, port = Path(sys.argv[1]), int(sys.argv[2])
-    place = BusPlace("embedded", "fourtier", "crash", directory, port)
+    place = BusConfig("embedded", "fourtier", "crash", directory, port)
     topic = Address("numbers")
     async with open_bus(place) as (bus, _):
         await bus.create_group(topic, "workers")

@@ -11,7 +11,7 @@ import pytest
 from pulsar.asyncio import PulsarException
 
 from fourtier.runtime.bus.contract import BusError
-from fourtier.runtime.bus.pulsar.consumer import Member
+from fourtier.runtime.bus.pulsar.consumer import Consumer
 from tests.support.waiting import wait_until
 
 
@@ -60,7 +60,7 @@ class Message:
 
 
 @dataclass
-class Consumer:
+class FakeConsumer:
     """Gives what it is told to, and remembers what was acknowledged."""
 
     coming: "asyncio.Queue[Message | Exception]" = field(default_factory=asyncio.Queue)
@@ -85,20 +85,20 @@ class Consumer:
 
 
 @asynccontextmanager
-async def joined(consumer: Consumer, *, persistent: bool = True) -> AsyncGenerator[Member]:
-    member = Member(persistent=persistent)
+async def joined(consumer: FakeConsumer, *, persistent: bool = True) -> AsyncGenerator[Consumer]:
+    member = Consumer(persistent=persistent)
     pump = asyncio.create_task(member.pump(consumer))
     yield member
     pump.cancel()
     await asyncio.gather(pump, return_exceptions=True)
 
 
-async def take(member: Member, count: int) -> list[int]:
+async def take(member: Consumer, count: int) -> list[int]:
     return [int((await member.receive()).payload) for _ in range(count)]
 
 
 async def test_what_is_in_hand_is_not_given_out_again_after_a_broken_connection() -> None:
-    consumer = Consumer()
+    consumer = FakeConsumer()
     async with joined(consumer) as member:
         consumer.deliver(1, 2)
         one, two = await member.receive(), await member.receive()
@@ -111,7 +111,7 @@ async def test_what_is_in_hand_is_not_given_out_again_after_a_broken_connection(
 
 
 async def test_what_was_acknowledged_is_acknowledged_again_when_the_broker_forgot() -> None:
-    consumer = Consumer()
+    consumer = FakeConsumer()
     async with joined(consumer) as member:
         consumer.deliver(1)
         await (await member.receive()).acknowledge()
@@ -122,7 +122,7 @@ async def test_what_was_acknowledged_is_acknowledged_again_when_the_broker_forgo
 
 
 async def test_what_could_not_be_acknowledged_may_come_again() -> None:
-    consumer = Consumer(refuses=1)
+    consumer = FakeConsumer(refuses=1)
     async with joined(consumer) as member:
         consumer.deliver(1)
         with pytest.raises(BusError, match="not acknowledged, so it will come again"):
@@ -134,7 +134,7 @@ async def test_what_could_not_be_acknowledged_may_come_again() -> None:
 
 
 async def test_what_is_not_kept_is_never_acknowledged_and_never_held_back() -> None:
-    consumer = Consumer()
+    consumer = FakeConsumer()
     async with joined(consumer, persistent=False) as member:
         consumer.deliver(1, 1)
         await (await member.receive()).acknowledge()
@@ -144,7 +144,7 @@ async def test_what_is_not_kept_is_never_acknowledged_and_never_held_back() -> N
 
 
 async def test_properties_that_are_no_text_do_not_stop_the_topic() -> None:
-    consumer = Consumer()
+    consumer = FakeConsumer()
     async with joined(consumer) as member:
         consumer.coming.put_nowait(Message(1, readable=False))
         consumer.deliver(2)
@@ -156,7 +156,7 @@ async def test_properties_that_are_no_text_do_not_stop_the_topic() -> None:
 
 @pytest.mark.parametrize("error", [PulsarException(pulsar.Result.AlreadyClosed), OSError("gone")])
 async def test_a_subscription_that_is_gone_is_told_to_all_who_ask(error: Exception) -> None:
-    consumer = Consumer()
+    consumer = FakeConsumer()
     async with joined(consumer) as member:
         consumer.deliver(1)
         consumer.coming.put_nowait(error)
@@ -169,7 +169,7 @@ async def test_a_subscription_that_is_gone_is_told_to_all_who_ask(error: Excepti
 
 
 async def test_a_slow_reader_holds_up_the_consumer_and_not_the_memory() -> None:
-    consumer = Consumer()
+    consumer = FakeConsumer()
     async with joined(consumer) as member:
         consumer.deliver(*range(1_000))
         await wait_until(member._queue.full)

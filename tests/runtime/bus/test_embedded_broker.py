@@ -13,8 +13,8 @@ import pytest
 
 from fourtier.runtime.bus.contract import Address, Bus, BusError, Mode
 from fourtier.runtime.bus.embedded.broker import embedded_broker
-from fourtier.runtime.bus.opening import BusPlace, open_bus
-from fourtier.runtime.bus.pulsar.connection import Patience, PulsarSecurity, connect_pulsar
+from fourtier.runtime.bus.opening import BusConfig, open_bus
+from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, Timeouts, connect_pulsar
 from fourtier.runtime.errors import StartupError
 from tests.support.ports import free_port
 from tests.support.waiting import wait_until
@@ -23,12 +23,12 @@ TOPIC = Address("numbers")
 
 
 #: Of a bus that is to meet a broker that does not answer.
-HASTY = Patience(send=1, operation=1)
-PATIENT = Patience()
+HASTY = Timeouts(send=1, operation=1)
+PATIENT = Timeouts()
 
 
 @asynccontextmanager
-async def connected(url: str, directory: Path, patience: Patience = PATIENT) -> AsyncGenerator[Bus]:
+async def connected(url: str, directory: Path, timeouts: Timeouts = PATIENT) -> AsyncGenerator[Bus]:
     """Open a bus."""
     async with connect_pulsar(
         url,
@@ -36,7 +36,7 @@ async def connected(url: str, directory: Path, patience: Patience = PATIENT) -> 
         "test",
         security=PulsarSecurity(),
         log_file=str(directory / "client.log"),
-        patience=patience,
+        timeouts=timeouts,
     ) as bus:
         yield bus
 
@@ -107,8 +107,8 @@ async def test_a_killed_broker_comes_back_and_nothing_is_lost_or_given_out_again
         async with bus.subscribe(TOPIC, "workers", Mode.KEY_SHARED) as member:
             for number in range(50):
                 await bus.publish(TOPIC, str(number).encode(), key=str(number % 3))
-            in_hand = [await member.receive() for _ in range(30)]
-            for delivery in in_hand[:20]:
+            in_flight = [await member.receive() for _ in range(30)]
+            for delivery in in_flight[:20]:
                 await delivery.acknowledge()
             killed = await broker_pid(tmp_path)
             os.kill(killed, signal.SIGKILL)
@@ -117,7 +117,7 @@ async def test_a_killed_broker_comes_back_and_nothing_is_lost_or_given_out_again
             await confirmed(bus, b"50")
             rest = [int((await member.receive()).payload) for _ in range(21)]
             assert rest == list(range(30, 51))
-            for delivery in in_hand[20:25]:
+            for delivery in in_flight[20:25]:
                 await delivery.acknowledge()
         async with bus.subscribe(TOPIC, "workers", Mode.KEY_SHARED) as heir:
             left = [int((await heir.receive()).payload) for _ in range(26)]
@@ -141,7 +141,7 @@ async def test_a_flow_that_was_killed_starts_again_in_its_directory(tmp_path: Pa
     await process.communicate()
 
     # At once: the old broker may still have the files and the port.
-    place = BusPlace("embedded", "fourtier", "crash", tmp_path, port)
+    place = BusConfig("embedded", "fourtier", "crash", tmp_path, port)
     async with open_bus(place) as (bus, url):
         assert url == f"pulsar://127.0.0.1:{port}"
         assert not is_alive(old_broker)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fourtier.runtime.bus.contract import BusError
-from fourtier.runtime.bus.opening import BusPlace, open_bus
-from fourtier.runtime.bus.pulsar.handshake import greet
+from fourtier.runtime.bus.opening import BusConfig, open_bus
+from fourtier.runtime.bus.pulsar.handshake import handshake
 from fourtier.runtime.errors import StartupError
 from tests.runtime.rpc.support import Answering, listening, silent
 
@@ -32,18 +32,18 @@ REFUSED = frame(b"\x08\x08\x42\x0c\x08\x00\x10\x05\x1a\x06denied")
 
 async def test_a_broker_says_what_it_is() -> None:
     async with listening(says(CONNECTED)) as place:
-        assert await greet(f"pulsar://{place}") == "Pulsar"
-        assert await greet(f"pulsar://{place}/") == "Pulsar"
+        assert await handshake(f"pulsar://{place}") == "Pulsar"
+        assert await handshake(f"pulsar://{place}/") == "Pulsar"
 
 
 async def test_a_broker_that_wants_a_token_first_is_a_broker() -> None:
     async with listening(says(REFUSED)) as place:
-        assert await greet(f"pulsar://{place}") == ""
+        assert await handshake(f"pulsar://{place}") == ""
 
 
 async def test_one_of_several_brokers_is_enough() -> None:
     async with listening(says(CONNECTED)) as place:
-        assert await greet(f"pulsar://127.0.0.1:1,{place}") == "Pulsar"
+        assert await handshake(f"pulsar://127.0.0.1:1,{place}") == "Pulsar"
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ async def test_one_of_several_brokers_is_enough() -> None:
 async def test_what_is_no_broker_is_told_apart(answer: bytes) -> None:
     async with listening(says(answer)) as place:
         with pytest.raises(BusError, match=f"no bus can be reached at pulsar://{place}"):
-            await greet(f"pulsar://{place}")
+            await handshake(f"pulsar://{place}")
 
 
 async def test_a_failed_handshake_is_told_in_its_own_words() -> None:
@@ -64,7 +64,7 @@ async def test_a_failed_handshake_is_told_in_its_own_words() -> None:
 
     async with listening(answering) as place:
         with pytest.raises(BusError, match="SSL"):
-            await greet(f"pulsar+ssl://{place}")
+            await handshake(f"pulsar+ssl://{place}")
 
 
 async def test_silence_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +72,7 @@ async def test_silence_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async with listening(silent) as place:
         with pytest.raises(BusError, match=r"no answer within 0\.05 seconds"):
-            await greet(f"pulsar://{place}")
+            await handshake(f"pulsar://{place}")
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ async def test_silence_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 async def test_a_wrong_url_is_one_line_of_a_start_up_error(url: str, tmp_path: Path) -> None:
     with pytest.raises(StartupError) as raised:
-        async with open_bus(BusPlace(url, "fourtier", "test", tmp_path)):
+        async with open_bus(BusConfig(url, "fourtier", "test", tmp_path)):
             pass
 
     assert repr(url).strip("'") in str(raised.value)

@@ -7,21 +7,21 @@ import pytest
 
 from fourtier.runtime.bus.contract import Address, Bus
 from fourtier.runtime.bus.embedded.broker import embedded_broker
-from fourtier.runtime.bus.pulsar.connection import Patience, PulsarSecurity, connect_pulsar
+from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, Timeouts, connect_pulsar
 from tests.cluster.servers import SERVERS
 from tests.runtime.bus.bus_contract import BusContract
 
 #: A member that is refused is told so only when this ends.
-REFUSED = Patience(operation=5)
+REFUSED = Timeouts(operation=5)
 
 
 class TestEmbeddedBus(BusContract):
     @pytest.fixture
-    def patience(self) -> Patience:
-        return Patience()
+    def timeouts(self) -> Timeouts:
+        return Timeouts()
 
     @pytest.fixture
-    async def bus(self, tmp_path: Path, patience: Patience) -> AsyncGenerator[Bus]:
+    async def bus(self, tmp_path: Path, timeouts: Timeouts) -> AsyncGenerator[Bus]:
         async with (
             embedded_broker(tmp_path, 0) as url,
             connect_pulsar(
@@ -30,12 +30,12 @@ class TestEmbeddedBus(BusContract):
                 "test",
                 security=PulsarSecurity(),
                 log_file=str(tmp_path / "client.log"),
-                patience=patience,
+                timeouts=timeouts,
             ) as bus,
         ):
             yield bus
 
-    @pytest.mark.parametrize("patience", [REFUSED], ids=["short"])
+    @pytest.mark.parametrize("timeouts", [REFUSED], ids=["short"])
     async def test_an_exclusive_group_has_one_member(self, bus: Bus, topic: Address) -> None:
         await super().test_an_exclusive_group_has_one_member(bus, topic)
 

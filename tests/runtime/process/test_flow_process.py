@@ -15,7 +15,7 @@ import pytest
 from aiohttp import ClientSession
 
 from fourtier.runtime.bus.contract import BusError
-from fourtier.runtime.bus.opening import BusPlace
+from fourtier.runtime.bus.opening import BusConfig
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.process.flow_process import (
     FlowProcess,
@@ -26,8 +26,9 @@ from fourtier.runtime.process.flow_process import (
 from fourtier.runtime.process.host import HostPlan
 from fourtier.runtime.process.running import read_running
 from fourtier.runtime.rpc.caller import open_caller
-from fourtier.runtime.rpc.routes import Route, answer, on
-from fourtier.runtime.service.context import Engines, Parameters, Surroundings
+from fourtier.runtime.rpc.routes import Route, call_route, event_route
+from fourtier.runtime.service.context import Parameters, ServiceContext
+from fourtier.runtime.service.engines import EnginesConfig
 from fourtier.runtime.settings import Settings
 from tests.runtime.rpc.support import NOTED, READ, Note, Reply
 from tests.support.ports import free_port
@@ -44,15 +45,15 @@ class Echo:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, _surroundings: Surroundings, _parameters: Any) -> AsyncGenerator[Self]:
+    async def open(cls, _context: ServiceContext, _parameters: Any) -> AsyncGenerator[Self]:
         cls.go_on = asyncio.Event()
         cls.begun.clear()
         cls.done.clear()
         yield cls()
 
     def routes(self) -> Iterator[Route]:
-        yield answer(READ, self.read)
-        yield on(NOTED, self.note)
+        yield call_route(READ, self.read)
+        yield event_route(NOTED, self.note)
 
     async def read(self, note: Note) -> Reply:
         return Reply(number=note.number)
@@ -70,8 +71,8 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ProcessPlan:
     monkeypatch.setattr("fourtier.runtime.process.host._GRACE", 3_600)
     return ProcessPlan(
         flow="laptop",
-        bus=BusPlace("embedded", "fourtier", "laptop", tmp_path, 0),
-        host=HostPlan({"echo": Parameters()}, Engines(), tmp_path, Settings()),
+        bus=BusConfig("embedded", "fourtier", "laptop", tmp_path, 0),
+        host=HostPlan({"echo": Parameters()}, EnginesConfig(), tmp_path, Settings()),
         health_port=0,
     )
 
@@ -166,10 +167,10 @@ async def test_it_is_live_and_not_ready_while_it_starts(
     class Slow(Echo):
         @classmethod
         @asynccontextmanager
-        async def open(cls, surroundings: Surroundings, parameters: Any) -> AsyncGenerator[Self]:
+        async def open(cls, context: ServiceContext, parameters: Any) -> AsyncGenerator[Self]:
             opening.set()
             await go_on.wait()
-            async with super().open(surroundings, parameters) as echo:
+            async with super().open(context, parameters) as echo:
                 yield echo
 
     monkeypatch.setattr("fourtier.runtime.process.host.load_service", {"echo": Slow}.__getitem__)
@@ -192,7 +193,9 @@ async def test_it_is_live_and_not_ready_while_it_starts(
 
 async def test_on_servers_of_its_own_it_needs_no_directory(plan: ProcessPlan) -> None:
     data = plan.host.data / "none"
-    host = replace(plan.host, engines=Engines(graph="bolt://g", vectors="http://v"), data=data)
+    host = replace(
+        plan.host, engines=EnginesConfig(graph="bolt://g", vectors="http://v"), data=data
+    )
     bus = replace(plan.bus, url="memory://", data=data)
     async with flow_process(replace(plan, bus=bus, host=host)) as process:
         assert process.ready

@@ -12,8 +12,9 @@ from fourtier.runtime.bus.contract import Address, BusError, Mode, Subscription
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.process.host import HostPlan, run_services
-from fourtier.runtime.rpc.routes import Route, answer, on
-from fourtier.runtime.service.context import Engines, Parameters, Surroundings
+from fourtier.runtime.rpc.routes import Route, call_route, event_route
+from fourtier.runtime.service.context import Parameters, ServiceContext
+from fourtier.runtime.service.engines import EnginesConfig
 from fourtier.runtime.settings import Settings
 from tests.runtime.rpc.support import NOTED, READ, Note, Reply, publish
 from tests.support.waiting import wait_until
@@ -38,7 +39,7 @@ class Service:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, _surroundings: Surroundings, _parameters: Any) -> AsyncGenerator[Self]:
+    async def open(cls, _context: ServiceContext, _parameters: Any) -> AsyncGenerator[Self]:
         DIARY.lines.append(f"open {cls.name}")
         try:
             yield cls()
@@ -65,7 +66,7 @@ def services(monkeypatch: pytest.MonkeyPatch) -> dict[str, type[Service]]:
 
 
 def plan(data: Path, *names: str) -> HostPlan:
-    return HostPlan({name: Parameters() for name in names}, Engines(), data, Settings())
+    return HostPlan({name: Parameters() for name in names}, EnginesConfig(), data, Settings())
 
 
 class GoneBus(MemoryBus):
@@ -108,7 +109,7 @@ async def note(_note: Note) -> None:
 async def test_services_open_in_order_and_close_in_reverse(
     services: dict[str, type[Service]], tmp_path: Path
 ) -> None:
-    services |= {"one": service("one", answer(READ, read)), "two": service("two")}
+    services |= {"one": service("one", call_route(READ, read)), "two": service("two")}
     async with run_services(MemoryBus(), plan(tmp_path, "one", "two")) as host:
         assert host.ready.is_set()
         DIARY.lines.append("ready")
@@ -135,7 +136,7 @@ async def test_a_service_that_cannot_be_opened_closes_those_before_it(
     class Broken(Service):
         @classmethod
         @asynccontextmanager
-        async def open(cls, _surroundings: Surroundings, _parameters: Any) -> AsyncGenerator[Self]:
+        async def open(cls, _context: ServiceContext, _parameters: Any) -> AsyncGenerator[Self]:
             raise StartupError("the graph is locked")
             yield cls()
 
@@ -149,7 +150,10 @@ async def test_a_service_that_cannot_be_opened_closes_those_before_it(
 async def test_a_subscription_that_is_refused_ends_the_start(
     services: dict[str, type[Service]], tmp_path: Path
 ) -> None:
-    services |= {"one": service("one", answer(READ, read)), "two": service("two", on(NOTED, note))}
+    services |= {
+        "one": service("one", call_route(READ, read)),
+        "two": service("two", event_route(NOTED, note)),
+    }
     bus = GoneBus("test.noted")
     bus.refused = True
     with pytest.raises(BusError, match=r"^test\.noted: cannot subscribe as two"):
@@ -162,7 +166,7 @@ async def test_a_subscription_that_is_refused_ends_the_start(
 async def test_a_subscription_that_is_gone_ends_the_host(
     services: dict[str, type[Service]], tmp_path: Path, topic: str
 ) -> None:
-    services |= {"two": service("two", on(NOTED, note))}
+    services |= {"two": service("two", event_route(NOTED, note))}
     bus = GoneBus(topic)
     async with run_services(bus, plan(tmp_path, "two")) as host:
         bus.gone.set()
@@ -181,17 +185,17 @@ async def test_a_service_in_the_middle_of_its_work_can_still_ask_the_one_before_
 
         @classmethod
         @asynccontextmanager
-        async def open(cls, surroundings: Surroundings, _parameters: Any) -> AsyncGenerator[Self]:
+        async def open(cls, context: ServiceContext, _parameters: Any) -> AsyncGenerator[Self]:
             async def ask(note: Note) -> None:
                 DIARY.lines.append("begun")
                 await stopping.wait()
-                answers.append((await surroundings.caller.call(READ, note)).number)
+                answers.append((await context.caller.call(READ, note)).number)
 
             asking = cls()
-            asking.routes_of = [on(NOTED, ask)]  # type: ignore[misc]
+            asking.routes_of = [event_route(NOTED, ask)]  # type: ignore[misc]
             yield asking
 
-    services |= {"one": service("one", answer(READ, read)), "asking": Asking}
+    services |= {"one": service("one", call_route(READ, read)), "asking": Asking}
     bus = MemoryBus()
     async with run_services(bus, plan(tmp_path, "one", "asking")) as host:
         await publish(bus, NOTED, "k", 7)
@@ -220,7 +224,7 @@ async def test_what_does_not_end_is_cut_off_and_comes_again(
         DIARY.lines.append("begun")
         await asyncio.Event().wait()
 
-    services |= {"two": service("two", on(NOTED, endless))}
+    services |= {"two": service("two", event_route(NOTED, endless))}
     bus = MemoryBus()
     async with run_services(bus, plan(tmp_path, "two")) as host:
         await publish(bus, NOTED, "k", 1)
@@ -229,6 +233,6 @@ async def test_what_does_not_end_is_cut_off_and_comes_again(
             asyncio.get_running_loop().call_later(0.01, host.stop_at_once)
     assert "two test.noted did not finish in time" in caplog.text
 
-    services |= {"two": service("two", on(NOTED, note))}
+    services |= {"two": service("two", event_route(NOTED, note))}
     async with run_services(bus, plan(tmp_path, "two")):
         await wait_until(lambda: "noted" in DIARY.lines)

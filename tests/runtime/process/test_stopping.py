@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from fourtier.runtime.bus.contract import Address, Bus
-from fourtier.runtime.bus.opening import BusPlace, open_bus
+from fourtier.runtime.bus.opening import BusConfig, open_bus
 from fourtier.runtime.rpc.caller import open_caller
-from fourtier.runtime.rpc.routes import Route, answer, on, on_together
+from fourtier.runtime.rpc.routes import Route, call_route, event_batch_route, event_route
 from fourtier.runtime.rpc.server import Server
 from tests.runtime.rpc.support import NOTED, READ, SLOW, FailingBus, Note, Reply, publish, served
 from tests.support.waiting import wait_until
@@ -17,7 +17,7 @@ from tests.support.waiting import wait_until
 
 @pytest.fixture(params=["memory://", "embedded"])
 async def bus(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Bus]:
-    async with open_bus(BusPlace(request.param, "fourtier", "test", tmp_path, 0)) as (bus, _):
+    async with open_bus(BusConfig(request.param, "fourtier", "test", tmp_path, 0)) as (bus, _):
         yield bus
 
 
@@ -43,14 +43,14 @@ class Desk:
 async def test_what_is_in_hand_is_finished_and_the_rest_comes_again(bus: Bus) -> None:
     first, second = Desk(), Desk()
     second.go_on.set()
-    async with served(bus, on(NOTED, first.note)) as server:
+    async with served(bus, event_route(NOTED, first.note)) as server:
         await publish(bus, NOTED, "k", *range(20))
         await wait_until(lambda: first.begun == [0])
         server.stop()
         first.go_on.set()
     assert first.done == [0]
 
-    async with served(bus, on(NOTED, second.note)):
+    async with served(bus, event_route(NOTED, second.note)):
         await wait_until(lambda: len(second.done) == 19)
     assert second.done == list(range(1, 20))
 
@@ -58,16 +58,16 @@ async def test_what_is_in_hand_is_finished_and_the_rest_comes_again(bus: Bus) ->
 async def test_a_batch_in_hand_is_finished_and_the_rest_comes_again(bus: Bus) -> None:
     first, second = Desk(), Desk()
     second.go_on.set()
-    async with served(bus, on_together(NOTED, first.notes, most=4)) as server:
+    async with served(bus, event_batch_route(NOTED, first.notes, max_batch_size=4)) as server:
         await publish(bus, NOTED, "k", *range(20))
         await wait_until(lambda: first.begun != [])
-        in_hand = list(first.begun)
+        in_flight = list(first.begun)
         server.stop()
         first.go_on.set()
-    assert first.done == in_hand
+    assert first.done == in_flight
 
-    async with served(bus, on_together(NOTED, second.notes)):
-        await wait_until(lambda: len(second.done) == 20 - len(in_hand))
+    async with served(bus, event_batch_route(NOTED, second.notes)):
+        await wait_until(lambda: len(second.done) == 20 - len(in_flight))
     assert first.done + second.done == list(range(20))
 
 
@@ -80,7 +80,7 @@ async def test_a_read_that_has_arrived_is_answered_while_stopping() -> None:
         return Reply(number=note.number)
 
     async with open_caller(bus) as caller:
-        async with served(bus, answer(READ, read, side_by_side=1)) as server:
+        async with served(bus, call_route(READ, read, max_concurrency=1)) as server:
             asked = [
                 asyncio.create_task(caller.call(READ, Note(key="k", number=number)))
                 for number in range(3)
@@ -102,14 +102,14 @@ async def test_a_message_that_waits_for_another_attempt_is_left_with_those_behin
         attempts.append(note.number)
         raise ConnectionResetError("not now")
 
-    async with served(bus, on(NOTED, fail, retry=SLOW)):
+    async with served(bus, event_route(NOTED, fail, retry=SLOW)):
         await publish(bus, NOTED, "k", 1, 2, 3)
         await wait_until(lambda: attempts == [1])
     assert attempts == [1]
 
     desk = Desk()
     desk.go_on.set()
-    async with served(bus, on(NOTED, desk.note)):
+    async with served(bus, event_route(NOTED, desk.note)):
         await wait_until(lambda: len(desk.done) == 3)
     assert desk.done == [1, 2, 3]
 
@@ -117,7 +117,7 @@ async def test_a_message_that_waits_for_another_attempt_is_left_with_those_behin
 @pytest.mark.parametrize("batches", [False, True])
 async def test_a_handler_that_is_cut_off_leaves_its_message(bus: Bus, *, batches: bool) -> None:
     def route(desk: Desk) -> Route:
-        return on_together(NOTED, desk.notes) if batches else on(NOTED, desk.note)
+        return event_batch_route(NOTED, desk.notes) if batches else event_route(NOTED, desk.note)
 
     cut_off, desk = Desk(), Desk()
     serving = asyncio.create_task(Server(bus, "test").serve(route(cut_off), asyncio.Event()))
@@ -136,7 +136,7 @@ async def test_a_handler_that_is_cut_off_leaves_its_message(bus: Bus, *, batches
 
 async def test_an_idle_service_stops_without_another_message(bus: Bus) -> None:
     desk = Desk()
-    async with served(bus, on(NOTED, desk.note), on_together(NOTED, desk.notes)):
+    async with served(bus, event_route(NOTED, desk.note), event_batch_route(NOTED, desk.notes)):
         pass
     assert desk.begun == []
 
@@ -147,12 +147,12 @@ async def test_an_acknowledgement_that_fails_is_told_and_the_service_goes_on(
     bus, desk = FailingBus(), Desk()
     bus.acknowledgements_fail = 1
     desk.go_on.set()
-    async with served(bus, on(NOTED, desk.note)):
+    async with served(bus, event_route(NOTED, desk.note)):
         await publish(bus, NOTED, "k", 1, 2)
         await wait_until(lambda: desk.done == [1, 2])
     again = Desk()
     again.go_on.set()
-    async with served(bus, on(NOTED, again.note)):
+    async with served(bus, event_route(NOTED, again.note)):
         await wait_until(lambda: again.done == [1])
 
     assert "A message on test.noted is done, but not acknowledged" in caplog.text

@@ -16,7 +16,7 @@ from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.process.telemetry_setup import telemetry_to
 from fourtier.runtime.rpc.caller import open_caller
-from fourtier.runtime.rpc.routes import answer
+from fourtier.runtime.rpc.routes import call_route
 from tests.runtime.rpc.support import READ, Note, Reply, listening, served
 
 
@@ -65,7 +65,7 @@ async def ask_once() -> None:
     async def read(note: Note) -> Reply:
         return Reply(number=note.number)
 
-    async with served(bus, answer(READ, read)), open_caller(bus) as caller:
+    async with served(bus, call_route(READ, read)), open_caller(bus) as caller:
         await caller.call(READ, Note(key="k", number=1))
 
 

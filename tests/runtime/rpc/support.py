@@ -9,9 +9,10 @@ from fourtier.runtime.bus.contract import Address, Bus, BusError, Delivery, Mode
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.rpc.retry import Retry
 from fourtier.runtime.rpc.routes import Route
-from fourtier.runtime.rpc.server import Server, dead_letter_address
+from fourtier.runtime.rpc.server import Server
+from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
 from fourtier.schema.message import Answer, Message
-from fourtier.schema.topics import Call, Topic, reading, writing
+from fourtier.schema.topics import Call, Topic, command, query
 from tests.support.waiting import wait_until
 
 SERVICE = "test"
@@ -40,8 +41,8 @@ def by_key(note: Note) -> str:
 
 
 NOTED: Topic[Note] = Topic("test.noted", Note, key=by_key)
-READ = reading("test.read", Note, Reply)
-WRITE = writing("test.write", Note, Reply, key=by_key)
+READ = query("test.read", Note, Reply)
+WRITE = command("test.write", Note, Reply, key=by_key)
 STREAM: Call[Note, Reply] = Call(
     Topic("test.stream", Note, persistent=False), Reply, last=lambda reply: reply.last
 )

@@ -12,7 +12,7 @@ from fourtier.runtime.errors import CallFailedError
 from fourtier.runtime.rpc.admission import Admission
 from fourtier.runtime.rpc.caller import open_caller
 from fourtier.runtime.rpc.envelope import Envelope
-from fourtier.runtime.rpc.routes import Route, stream
+from fourtier.runtime.rpc.routes import Route, stream_route
 from fourtier.schema.topics import Call, Topic
 from tests.runtime.rpc.support import Note, Reply, by_key, served
 from tests.support.waiting import wait_until
@@ -37,7 +37,7 @@ class Slow:
         self.begun: list[int] = []
 
     def route(self) -> Route:
-        return stream(KEPT, self._handle, side_by_side=MOST, most_in_hand=MOST)
+        return stream_route(KEPT, self._handle, max_concurrency=MOST, max_in_flight=MOST)
 
     async def _handle(self, note: Note) -> AsyncIterator[Reply]:
         self.begun.append(note.number)
@@ -54,12 +54,12 @@ async def test_what_is_too_much_is_refused_and_what_is_in_hand_is_finished() -> 
             (reply,) = [reply async for reply in asked]
             return reply.number
 
-        in_hand = [asyncio.create_task(ask(number)) for number in range(MOST)]
+        in_flight = [asyncio.create_task(ask(number)) for number in range(MOST)]
         await wait_until(lambda: len(slow.begun) == MOST)
         with pytest.raises(CallFailedError, match="come back in 1 second") as refused:
             await ask(MOST)
         slow.gate.set()
-        assert await asyncio.gather(*in_hand) == [0, 1, 2]
+        assert await asyncio.gather(*in_flight) == [0, 1, 2]
         assert await ask(MOST + 1) == MOST + 1
 
     assert refused.value.type == "overloaded"
@@ -91,9 +91,9 @@ def test_what_a_replica_that_is_gone_may_have_begun_is_taken_on(
     async def acknowledge() -> None:
         pass
 
-    admission = Admission("test.kept", most=1, side_by_side=1)
+    admission = Admission("test.kept", most=1, max_concurrency=1)
     admission.take()
     properties = {"id": "1", "reply-to": "inbox.test"}
     delivery = Delivery("1", b"", properties, "k", time.time() - age, redelivered, acknowledge)
 
-    assert (admission.refusal(delivery, Envelope.of(properties, "1")) is not None) == refused
+    assert (admission.overload(delivery, Envelope.of(properties, "1")) is not None) == refused

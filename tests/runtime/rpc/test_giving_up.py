@@ -10,11 +10,11 @@ import pytest
 
 from fourtier.runtime.bus.contract import Address, BusError
 from fourtier.runtime.bus.memory import MemoryBus
-from fourtier.runtime.errors import AwayError, CallFailedError, RefusedError
+from fourtier.runtime.errors import CallFailedError, PermanentError, UnavailableError
 from fourtier.runtime.rpc.caller import open_caller
 from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
 from fourtier.runtime.rpc.retry import Attempts, Retry
-from fourtier.runtime.rpc.routes import Route, answer, answer_together, on
+from fourtier.runtime.rpc.routes import Route, call_batch_route, call_route, event_route
 from fourtier.schema.message import Error
 from tests.runtime.rpc.support import (
     NOTED,
@@ -56,7 +56,7 @@ async def replies(notes: Sequence[Note]) -> list[Reply]:
 
 @pytest.mark.parametrize(
     "route",
-    [answer(READ, reply), answer(WRITE, reply), answer_together(WRITE, replies)],
+    [call_route(READ, reply), call_route(WRITE, reply), call_batch_route(WRITE, replies)],
     ids=["read", "write", "batch"],
 )
 async def test_the_malformed_is_kept_with_the_fields_and_the_service_answers(route: Route) -> None:
@@ -83,7 +83,7 @@ async def test_the_malformed_is_kept_with_the_fields_and_the_service_answers(rou
 
 async def test_a_caller_is_told_what_is_wrong_with_its_message() -> None:
     bus = MemoryBus()
-    async with served(bus, answer(READ, reply)), open_caller(bus) as caller:
+    async with served(bus, call_route(READ, reply)), open_caller(bus) as caller:
         # As an old client does that does not know of a new field yet.
         question = Note.model_construct(key="k")
         with pytest.raises(CallFailedError, match="number: Field required") as raised:
@@ -101,7 +101,7 @@ async def test_a_failing_message_is_tried_again_and_then_kept_with_its_reason() 
         raise ConnectionResetError("the graph is away")
 
     retry = Retry(attempts=4, first=0.02, cap=0.05)
-    async with served(bus, on(NOTED, note, retry=retry)):
+    async with served(bus, event_route(NOTED, note, retry=retry)):
         await publish(bus, NOTED, "k", 5)
         (letter,) = await dead_letters(bus, 1)
 
@@ -126,7 +126,7 @@ def test_the_pauses_grow_up_to_the_cap() -> None:
         assert pause is not None
         assert bound / 2 <= pause <= bound
     assert retry.pause(8, error) is None
-    assert retry.pause(1, RefusedError("no")) is None
+    assert retry.pause(1, PermanentError("no")) is None
 
 
 _BUSY = Error(type="model-busy", message="come back later", temporary=True)
@@ -134,7 +134,7 @@ _BUSY = Error(type="model-busy", message="come back later", temporary=True)
 
 @pytest.mark.parametrize(
     "error",
-    [AwayError("Qdrant is away"), BusError("not sent"), CallFailedError("complete", _BUSY)],
+    [UnavailableError("Qdrant is away"), BusError("not sent"), CallFailedError("complete", _BUSY)],
 )
 async def test_what_is_away_is_waited_for_longer_than_a_failure(error: Exception) -> None:
     bus = FailingBus()
@@ -146,7 +146,7 @@ async def test_what_is_away_is_waited_for_longer_than_a_failure(error: Exception
         if attempts < 20:
             raise error
 
-    async with served(bus, on(NOTED, note, retry=QUICK)):
+    async with served(bus, event_route(NOTED, note, retry=QUICK)):
         await publish(bus, NOTED, "k", 5)
         await wait_until(lambda: attempts == 20)
     assert dead_letter_address(SERVICE).name not in bus.published
@@ -156,9 +156,9 @@ async def test_what_stays_away_goes_to_the_dead_letters_in_the_end() -> None:
     bus = MemoryBus()
 
     async def note(_note: Note) -> None:
-        raise AwayError("Qdrant is away")
+        raise UnavailableError("Qdrant is away")
 
-    async with served(bus, on(NOTED, note, retry=replace(QUICK, patience=0.02))):
+    async with served(bus, event_route(NOTED, note, retry=replace(QUICK, timeouts=0.02))):
         await publish(bus, NOTED, "k", 5)
         (letter,) = await dead_letters(bus, 1)
     assert letter.properties["dead-error"] == "away: Qdrant is away"
@@ -167,7 +167,7 @@ async def test_what_stays_away_goes_to_the_dead_letters_in_the_end() -> None:
 def test_what_is_away_does_not_use_up_the_attempts() -> None:
     attempts = Attempts(Retry(attempts=2, first=0.1, cap=1.0))
     for _ in range(50):
-        assert attempts.pause(AwayError("away")) is not None
+        assert attempts.pause(UnavailableError("away")) is not None
     assert attempts.pause(ConnectionResetError()) is not None
     assert attempts.pause(ConnectionResetError()) is None
 
@@ -179,9 +179,9 @@ async def test_what_is_refused_is_not_tried_again() -> None:
     async def write(_note: Note) -> Reply:
         nonlocal attempts
         attempts += 1
-        raise RefusedError("nobody may write here")
+        raise PermanentError("nobody may write here")
 
-    async with served(bus, answer(WRITE, write, retry=QUICK)), open_caller(bus) as caller:
+    async with served(bus, call_route(WRITE, write, retry=QUICK)), open_caller(bus) as caller:
         with pytest.raises(CallFailedError, match="nobody may write here") as raised:
             await caller.call(WRITE, Note(key="k", number=1))
         (letter,) = await dead_letters(bus, 1)
@@ -200,7 +200,7 @@ async def test_a_failing_read_is_answered_with_the_error_and_not_kept() -> None:
         attempts += 1
         raise ConnectionResetError
 
-    async with served(bus, answer(READ, read, retry=QUICK)), open_caller(bus) as caller:
+    async with served(bus, call_route(READ, read, retry=QUICK)), open_caller(bus) as caller:
         with pytest.raises(CallFailedError, match="ConnectionResetError"):
             await caller.call(READ, Note(key="k", number=1))
 
@@ -214,7 +214,7 @@ async def test_a_reason_of_any_kind_can_be_told() -> None:
     async def write(_note: Note) -> Reply:
         raise ValueError("half a character: \ud800 " + "x" * 10_000)
 
-    async with served(bus, answer(WRITE, write, retry=QUICK)), open_caller(bus) as caller:
+    async with served(bus, call_route(WRITE, write, retry=QUICK)), open_caller(bus) as caller:
         with pytest.raises(CallFailedError, match=r"half a character: \? x+"):
             await caller.call(WRITE, Note(key="k", number=1))
         (letter,) = await dead_letters(bus, 1)
@@ -230,9 +230,9 @@ async def test_a_message_waits_until_the_dead_letters_can_be_reached(
     bus.fails = {"dead-letters.test": 3}
 
     async def note(_note: Note) -> None:
-        raise RefusedError("no")
+        raise PermanentError("no")
 
-    async with served(bus, on(NOTED, note)):
+    async with served(bus, event_route(NOTED, note)):
         await publish(bus, NOTED, "k", 1)
         await dead_letters(bus, 1)
 
@@ -244,13 +244,13 @@ async def test_a_message_that_cannot_be_buried_stays_for_the_next_start() -> Non
     bus.fails = {"dead-letters.test": 1_000_000}
 
     async def refuse(_note: Note) -> None:
-        raise RefusedError("no")
+        raise PermanentError("no")
 
-    async with served(bus, on(NOTED, refuse)):
+    async with served(bus, event_route(NOTED, refuse)):
         await publish(bus, NOTED, "k", 1)
         await wait_until(lambda: "dead-letters.test" in bus.published)
     bus.fails = {}
-    async with served(bus, on(NOTED, refuse)):
+    async with served(bus, event_route(NOTED, refuse)):
         (letter,) = await dead_letters(bus, 1)
 
     assert letter.properties["id"] == "k1"
@@ -267,7 +267,7 @@ async def test_an_answer_that_cannot_be_sent_does_not_repeat_the_work(
         handled.append(note.number)
         return Reply()
 
-    async with served(bus, answer(WRITE, write)):
+    async with served(bus, call_route(WRITE, write)):
         await bus.publish(
             Address("test.write"),
             Note(key="k", number=1).model_dump_json().encode(),
@@ -294,7 +294,7 @@ async def test_a_handler_that_cannot_publish_is_tried_again() -> None:
         async def note(note: Note) -> None:
             noted.append(note.number)
 
-        async with served(bus, answer(WRITE, write, retry=QUICK), on(NOTED, note)):
+        async with served(bus, call_route(WRITE, write, retry=QUICK), event_route(NOTED, note)):
             assert (await caller.call(WRITE, Note(key="k", number=4))).number == 4
             await wait_until(lambda: noted == [4])
 

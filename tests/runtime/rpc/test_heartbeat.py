@@ -8,11 +8,11 @@ import pytest
 
 from fourtier.runtime.bus.contract import Address
 from fourtier.runtime.bus.memory import MemoryBus
-from fourtier.runtime.errors import LostPieceError, NoAnswerError
-from fourtier.runtime.rpc import heartbeat as signs
+from fourtier.runtime.errors import DeadlineExceededError, LostAnswerError
+from fourtier.runtime.rpc import heartbeat as heartbeats
 from fourtier.runtime.rpc.caller import Caller, open_caller
-from fourtier.runtime.rpc.heartbeat import Silence
-from fourtier.runtime.rpc.routes import Route, stream
+from fourtier.runtime.rpc.heartbeat import HeartbeatTimeout
+from fourtier.runtime.rpc.routes import Route, stream_route
 from fourtier.schema.topics import Call, Topic
 from tests.runtime.rpc.support import STREAM, FailingBus, Note, Reply, by_key, served
 from tests.support.clock import on_its_own_clock
@@ -22,7 +22,7 @@ KEPT: Call[Note, Reply] = Call(
     Topic("test.kept", Note, key=by_key), Reply, last=lambda reply: reply.last
 )
 NOTE = Note(key="k", number=1)
-IMPATIENT = Silence(first=0.05, longest=0.1)
+IMPATIENT = HeartbeatTimeout(first=0.05, longest=0.1)
 
 
 @asynccontextmanager
@@ -40,21 +40,21 @@ async def count(note: Note) -> AsyncIterator[Reply]:
 async def test_a_question_that_was_lost_is_asked_again() -> None:
     bus = FailingBus()
     bus.loses[STREAM.topic.name] = 2
-    async with caller_of(bus, stream(STREAM, count)) as caller:
+    async with caller_of(bus, stream_route(STREAM, count)) as caller:
         assert [reply.number async for reply in caller.stream(STREAM, NOTE)] == [0, 1]
 
 
 @on_its_own_clock
 async def test_an_answer_that_was_lost_is_asked_for_again() -> None:
     bus = FailingBus()
-    async with caller_of(bus, stream(KEPT, count)) as caller:
+    async with caller_of(bus, stream_route(KEPT, count)) as caller:
         bus.loses[caller.inbox.name] = 2  # both replies of the first time
         assert [reply.number async for reply in caller.stream(KEPT, NOTE)] == [0, 1]
 
 
 @on_its_own_clock
 async def test_a_question_in_hand_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(signs, "_EVERY", 0.01)
+    monkeypatch.setattr(heartbeats, "_EVERY", 0.01)
     bus = FailingBus()
     begun = 0
     gate = asyncio.Event()
@@ -68,7 +68,7 @@ async def test_a_question_in_hand_is_not_asked_again(monkeypatch: pytest.MonkeyP
     def many_signs() -> bool:
         return sum(name.startswith("inbox.") for name in bus.published) > 20
 
-    async with caller_of(bus, stream(STREAM, slow)) as caller:
+    async with caller_of(bus, stream_route(STREAM, slow)) as caller:
         answer = asyncio.create_task(anext(aiter(caller.stream(STREAM, NOTE))))
         await wait_until(many_signs)
         gate.set()
@@ -89,7 +89,7 @@ async def test_what_is_asked_twice_while_in_hand_is_done_once() -> None:
         await gate.wait()
         yield Reply(number=note.number)
 
-    async with caller_of(bus, stream(STREAM, slow)) as caller:
+    async with caller_of(bus, stream_route(STREAM, slow)) as caller:
         for number in (1, 2, 3):
             properties = {"id": "same", "reply-to": "inbox.test", "signs": "true"}
             note = Note(key="k", number=number).model_dump_json().encode()
@@ -112,10 +112,10 @@ async def test_a_stream_that_falls_silent_in_the_middle_is_given_up_at_once() ->
         bus.loses[caller.inbox.name] = 1_000
         yield Reply(number=note.number, last=True)
 
-    async with caller_of(bus, stream(STREAM, cut_off)) as caller:
+    async with caller_of(bus, stream_route(STREAM, cut_off)) as caller:
         pieces = caller.stream(STREAM, NOTE)
         assert (await anext(pieces)).number == 1
-        with pytest.raises(NoAnswerError):
+        with pytest.raises(DeadlineExceededError):
             await anext(pieces)
 
 
@@ -129,8 +129,8 @@ async def test_a_piece_that_was_lost_is_noticed() -> None:
         yield Reply(number=1, last=False)
         yield Reply(number=note.number, last=True)
 
-    async with caller_of(bus, stream(STREAM, holey)) as caller:
+    async with caller_of(bus, stream_route(STREAM, holey)) as caller:
         pieces = caller.stream(STREAM, NOTE)
         assert (await anext(pieces)).number == 0
-        with pytest.raises(LostPieceError, match="got lost"):
+        with pytest.raises(LostAnswerError, match="got lost"):
             await anext(pieces)

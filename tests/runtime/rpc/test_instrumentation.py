@@ -5,12 +5,12 @@ from collections.abc import Generator, Sequence
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan
 
+from fourtier.runtime import telemetry
 from fourtier.runtime.bus.contract import Address, Mode
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.errors import CallFailedError
-from fourtier.runtime.rpc import instrumentation as telemetry
 from fourtier.runtime.rpc.caller import open_caller
-from fourtier.runtime.rpc.routes import answer, answer_together, on
+from fourtier.runtime.rpc.routes import call_batch_route, call_route, event_route
 from tests.runtime.rpc.support import (
     NOTED,
     QUICK,
@@ -51,7 +51,7 @@ async def test_one_trace_from_the_question_to_what_comes_of_it(report: Report) -
         async def note(_note: Note) -> None:
             traces.append(telemetry.trace_id())
 
-        async with served(bus, answer(WRITE, write), on(NOTED, note)):
+        async with served(bus, call_route(WRITE, write), event_route(NOTED, note)):
             await caller.call(WRITE, Note(key="k", number=1))
             await wait_until(lambda: len(traces) == 2)
 
@@ -73,7 +73,7 @@ async def test_two_questions_are_two_traces(report: Report) -> None:
     async def read(note: Note) -> Reply:
         return Reply(number=note.number)
 
-    async with served(bus, answer(READ, read)), open_caller(bus) as caller:
+    async with served(bus, call_route(READ, read)), open_caller(bus) as caller:
         for number in range(2):
             await caller.call(READ, Note(key="k", number=number))
 
@@ -97,7 +97,7 @@ async def handled_together(bus: MemoryBus, *traces: int) -> None:
             if trace:
                 properties["traceparent"] = f"00-{trace:032x}-{number + 1:016x}-01"
             await bus.publish(Address("test.write"), payload, properties=properties)
-        async with served(bus, answer_together(WRITE, write)):
+        async with served(bus, call_batch_route(WRITE, write)):
             answers = [await inbox.receive() for _ in traces]
     sent = [answer.properties["traceparent"].split("-")[1] for answer in answers]
     assert [int(each, 16) for each, trace in zip(sent, traces, strict=True) if trace] == [
@@ -151,7 +151,7 @@ async def test_a_batch_that_fails_leaves_no_span_open(report: Report) -> None:
     await bus.create_group(Address("test.write"), "test")
     await publish(bus, WRITE.topic, "a", 1)
     await publish(bus, WRITE.topic, "b", 1)
-    async with served(bus, answer_together(WRITE, write)):
+    async with served(bus, call_batch_route(WRITE, write)):
         await wait_until(lambda: len(tried) == 3)
 
     handled = [span for span in report.finished() if span.name == "test.write handle"]
@@ -168,7 +168,7 @@ async def _ignore(_note: Note) -> None:
 async def test_a_trace_of_any_kind_is_no_reason_to_fail(report: Report, trace: str) -> None:
     bus = MemoryBus()
     payload = Note(key="k", number=1).model_dump_json().encode()
-    async with served(bus, on(NOTED, _ignore)):
+    async with served(bus, event_route(NOTED, _ignore)):
         await bus.publish(Address("test.noted"), payload, properties={"traceparent": trace})
         await wait_until(lambda: "test.noted handle" in report.spans())
     assert report.spans()["test.noted handle"].parent is None
@@ -191,7 +191,7 @@ async def test_every_message_is_counted_once(report: Report) -> None:
         return Reply(number=note.number)
 
     async with (
-        served(bus, answer(WRITE, write, retry=QUICK), answer(READ, read)),
+        served(bus, call_route(WRITE, write, retry=QUICK), call_route(READ, read)),
         open_caller(bus) as caller,
     ):
         tried = 0
@@ -237,7 +237,7 @@ async def test_without_a_report_nothing_is_traced() -> None:
         traces.append(telemetry.trace_id())
         return Reply()
 
-    async with served(bus, answer(READ, read)), open_caller(bus) as caller:
+    async with served(bus, call_route(READ, read)), open_caller(bus) as caller:
         await caller.call(READ, Note(key="k", number=1))
 
     assert traces == [""]

@@ -8,11 +8,17 @@ import pytest
 
 from fourtier.runtime.bus.contract import Address
 from fourtier.runtime.bus.memory import MemoryBus
-from fourtier.runtime.errors import CallFailedError, NoAnswerError, RefusedError
+from fourtier.runtime.errors import CallFailedError, DeadlineExceededError, PermanentError
 from fourtier.runtime.rpc.caller import open_caller
-from fourtier.runtime.rpc.envelope import handling
+from fourtier.runtime.rpc.envelope import current_envelope
 from fourtier.runtime.rpc.retry import NEVER
-from fourtier.runtime.rpc.routes import answer, answer_together, on, on_together, stream
+from fourtier.runtime.rpc.routes import (
+    call_batch_route,
+    call_route,
+    event_batch_route,
+    event_route,
+    stream_route,
+)
 from tests.runtime.rpc.support import (
     NOTED,
     QUICK,
@@ -42,7 +48,7 @@ async def test_a_key_keeps_its_order_though_messages_are_tried_again() -> None:
             raise ConnectionResetError("try again")
         done[note.key].append(note.number)
 
-    async with served(bus, on(NOTED, note, retry=QUICK)):
+    async with served(bus, event_route(NOTED, note, retry=QUICK)):
         await asyncio.gather(*(publish(bus, NOTED, key, *range(20)) for key in "abc"))
         await wait_until(lambda: sum(map(len, done.values())) == 60)
 
@@ -59,7 +65,7 @@ async def test_different_keys_are_handled_side_by_side() -> None:
         await meeting.wait()  # passes only when eight handlers are here at once
         done.append(note.key)
 
-    async with served(bus, on(NOTED, note, side_by_side=8)):
+    async with served(bus, event_route(NOTED, note, max_concurrency=8)):
         for number in range(8):
             await publish(bus, NOTED, f"k{number}", 1)
         await wait_until(lambda: len(done) == 8)
@@ -77,7 +83,7 @@ async def test_no_more_are_handled_side_by_side_than_the_route_says() -> None:
         now -= 1
         done += 1
 
-    async with served(bus, on(NOTED, note, side_by_side=3)):
+    async with served(bus, event_route(NOTED, note, max_concurrency=3)):
         for number in range(50):
             await publish(bus, NOTED, f"k{number}", 1)
         await wait_until(lambda: done == 50)
@@ -94,7 +100,7 @@ async def test_a_pause_before_another_attempt_holds_up_nobody_else() -> None:
             raise ConnectionResetError("not now")
         done.append(note.key)
 
-    async with served(bus, on(NOTED, note, side_by_side=2, retry=SLOW)):
+    async with served(bus, event_route(NOTED, note, max_concurrency=2, retry=SLOW)):
         for number in range(20):
             await publish(bus, NOTED, f"bad{number}", 1)
         for number in range(20):
@@ -112,7 +118,7 @@ async def test_what_has_arrived_together_is_handled_together() -> None:
         first_begun.set()
         await go_on.wait()
 
-    async with served(bus, on_together(NOTED, notes, most=8)):
+    async with served(bus, event_batch_route(NOTED, notes, max_batch_size=8)):
         await publish(bus, NOTED, "k", 0)
         await first_begun.wait()
         await publish(bus, NOTED, "k", *range(1, 21))
@@ -132,7 +138,7 @@ async def test_a_poisoned_message_does_not_harm_its_batch() -> None:
         done.update(note.number for note in notes)
         return [Reply(number=note.number * 10) for note in notes]
 
-    async with served(bus, answer_together(WRITE, write, retry=QUICK)), open_caller(bus) as caller:
+    async with served(bus, call_batch_route(WRITE, write, retry=QUICK)), open_caller(bus) as caller:
         results = await asyncio.gather(
             *(caller.call(WRITE, Note(key=f"k{n % 5}", number=n)) for n in range(20)),
             return_exceptions=True,
@@ -160,7 +166,7 @@ async def test_a_poisoned_message_holds_up_its_own_key_only() -> None:
             raise ConnectionResetError("not now")
         done.extend((note.key, note.number) for note in notes)
 
-    async with served(bus, on_together(NOTED, notes, retry=SLOW)):
+    async with served(bus, event_batch_route(NOTED, notes, retry=SLOW)):
         for key in "abc":
             await publish(bus, NOTED, key, 1, 2, 3)
         await wait_until(lambda: len(done) == 7)
@@ -169,7 +175,7 @@ async def test_a_poisoned_message_holds_up_its_own_key_only() -> None:
         await wait_until(lambda: len(done) == 9)
     before = list(done)
     mended = True
-    async with served(bus, on_together(NOTED, notes)):
+    async with served(bus, event_batch_route(NOTED, notes)):
         await wait_until(lambda: len(done) == 12)
 
     assert [number for key, number in before if key == "a"] == [1]
@@ -192,7 +198,7 @@ async def test_a_handler_of_batches_never_runs_twice_at_once() -> None:
             raise ValueError("one by one, please")
         done += len(notes)
 
-    async with served(bus, on_together(NOTED, notes, retry=NEVER)):
+    async with served(bus, event_batch_route(NOTED, notes, retry=NEVER)):
         await asyncio.gather(*(publish(bus, NOTED, f"k{n}", n) for n in range(100)))
         await wait_until(lambda: done == 100)
 
@@ -204,7 +210,7 @@ async def test_an_answer_for_each_question_or_none_at_all() -> None:
         return [Reply(number=note.number) for note in notes[1:]]
 
     async with (
-        served(bus, answer_together(WRITE, forgetful, retry=NEVER)),
+        served(bus, call_batch_route(WRITE, forgetful, retry=NEVER)),
         open_caller(bus) as caller,
     ):
         with pytest.raises(CallFailedError, match="shorter"):
@@ -218,7 +224,7 @@ async def test_a_stream_comes_in_order_and_ends() -> None:
         for number in range(note.number + 1):
             yield Reply(number=number, last=number == note.number)
 
-    async with served(bus, stream(STREAM, count)), open_caller(bus) as caller:
+    async with served(bus, stream_route(STREAM, count)), open_caller(bus) as caller:
 
         async def ask(number: int) -> list[int]:
             asked = caller.stream(STREAM, Note(key="k", number=number))
@@ -237,7 +243,7 @@ async def test_a_stream_that_fails_in_the_middle_ends_with_the_error() -> None:
         if note.number:
             raise ValueError("no more numbers")
 
-    async with served(bus, stream(STREAM, count)), open_caller(bus) as caller:
+    async with served(bus, stream_route(STREAM, count)), open_caller(bus) as caller:
         for number, reason in ((1, "no more numbers"), (0, "ended before its last piece")):
             pieces = caller.stream(STREAM, Note(key="k", number=number))
             assert (await anext(pieces)).number == 1
@@ -260,7 +266,7 @@ async def test_a_read_that_nobody_waits_for_is_dropped_and_a_write_is_not() -> N
 
     late = {"deadline": "1000", "reply-to": "inbox.gone"}
     payload = Note(key="k", number=1).model_dump_json().encode()
-    async with served(bus, answer(READ, reading), answer(WRITE, writing)):
+    async with served(bus, call_route(READ, reading), call_route(WRITE, writing)):
         await bus.publish(Address(READ.topic.name, persistent=False), payload, properties=late)
         await bus.publish(Address(WRITE.topic.name), payload, key="k", properties=late)
         async with open_caller(bus) as caller:
@@ -277,11 +283,11 @@ async def test_a_deadline_that_is_none_is_not_heeded(deadline: str) -> None:
     seen: list[str] = []
 
     async def read(_note: Note) -> Reply:
-        seen.append(handling().id)
+        seen.append(current_envelope().id)
         return Reply()
 
     payload = Note(key="k", number=1).model_dump_json().encode()
-    async with served(bus, answer(READ, read)):
+    async with served(bus, call_route(READ, read)):
         await bus.publish(
             Address(READ.topic.name, persistent=False),
             payload,
@@ -301,11 +307,11 @@ async def test_a_read_is_asked_once_more_and_a_write_is_not() -> None:
         return Reply(number=note.number)
 
     async with (
-        served(bus, answer(READ, reply), answer(WRITE, reply)),
+        served(bus, call_route(READ, reply), call_route(WRITE, reply)),
         open_caller(bus) as caller,
     ):
         assert (await caller.call(quick_read, Note(key="k", number=7))).number == 7
-        with pytest.raises(NoAnswerError, match=r"test\.write within 0\.2 seconds"):
+        with pytest.raises(DeadlineExceededError, match=r"test\.write within 0\.2 seconds"):
             await caller.call(quick_write, Note(key="k", number=7))
 
     assert bus.published.count("test.read") == 2
@@ -315,7 +321,7 @@ async def test_a_read_is_asked_once_more_and_a_write_is_not() -> None:
 @on_its_own_clock
 async def test_a_service_that_is_not_there_is_told_by_name() -> None:
     async with open_caller(MemoryBus()) as caller:
-        with pytest.raises(NoAnswerError, match=r"test\.read .* is its service running\?"):
+        with pytest.raises(DeadlineExceededError, match=r"test\.read .* is its service running\?"):
             await caller.call(READ.__class__(READ.topic, READ.answer, 0.05), Note(key="", number=1))
 
 
@@ -326,16 +332,16 @@ async def test_the_message_in_hand_is_known_to_its_own_handler_only() -> None:
 
     async def note(note: Note) -> None:
         await meeting.wait()
-        seen.add((f"{note.key}{note.number}", handling().id))
+        seen.add((f"{note.key}{note.number}", current_envelope().id))
 
-    async with served(bus, on(NOTED, note)):
+    async with served(bus, event_route(NOTED, note)):
         for key in "abcd":
             await publish(bus, NOTED, key, 1)
         await wait_until(lambda: len(seen) == 4)
 
     assert seen == {(f"{key}1", f"{key}1") for key in "abcd"}
     with pytest.raises(LookupError):
-        handling()
+        current_envelope()
 
 
 async def test_an_answer_that_is_none_of_the_call_is_refused() -> None:
@@ -347,6 +353,6 @@ async def test_an_answer_that_is_none_of_the_call_is_refused() -> None:
     async def read(_note: Note) -> Reply:
         return Other()
 
-    async with served(bus, answer(READ, read)), open_caller(bus) as caller:
-        with pytest.raises(RefusedError, match=r"test\.read answered what is no Reply"):
+    async with served(bus, call_route(READ, read)), open_caller(bus) as caller:
+        with pytest.raises(PermanentError, match=r"test\.read answered what is no Reply"):
             await caller.call(READ, Note(key="k", number=1))

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from fourtier.runtime.service.periodic import repeating
+from fourtier.runtime.service.periodic import periodic
 from tests.support.waiting import wait_until
 
 
@@ -19,7 +19,7 @@ async def test_a_job_that_fails_is_logged_and_tried_again(
         if runs == 1:
             raise ConnectionResetError("the graph is away")
 
-    async with repeating("The sweep", 0.001, job):
+    async with periodic("The sweep", 0.001, job):
         await wait_until(lambda: runs >= 3)
 
     assert "The sweep failed" in caplog.text
@@ -36,7 +36,7 @@ async def test_the_end_of_the_context_ends_a_job_in_the_middle() -> None:
         finally:
             ended.set()
 
-    async with repeating("The sweep", 0.001, job):
+    async with periodic("The sweep", 0.001, job):
         await begun.wait()
 
     assert ended.is_set()

@@ -9,8 +9,8 @@ import pytest
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.trace import TracerProvider
 
+from fourtier.runtime import telemetry
 from fourtier.runtime.errors import StartupError
-from fourtier.runtime.rpc import instrumentation as telemetry
 from fourtier.runtime.telemetry.logs import set_up_logs
 
 log = logging.getLogger("fourtier.test")

@@ -50,8 +50,8 @@ class AgentParameters(Parameters):
     enable_tools: bool = True
     tool_seconds: float = Field(default=60.0, gt=0)
     observation_characters: int = Field(default=6_000, ge=100)
-    runs_side_by_side: int = Field(default=16, ge=1)
-    runs_in_hand: int = Field(
+    max_concurrent_runs: int = Field(default=16, ge=1)
+    max_runs_in_flight: int = Field(
         default=256, ge=1, description="running and waiting; what is beyond that is refused"
     )
 

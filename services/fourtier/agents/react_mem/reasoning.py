@@ -59,7 +59,7 @@ async def reason(
 
     Raises:
         CallFailedError: the model cannot be used; says why.
-        NoAnswerError: no completion service is there.
+        DeadlineExceededError: no completion service is there.
     """
     request = CompleteRequest(messages=tuple(messages), tools=tuple(tools))
     async for piece in caller.stream(COMPLETE, request):

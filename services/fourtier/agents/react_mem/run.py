@@ -13,9 +13,9 @@ from fourtier.agents.react_mem.tiers import Remembered, TierReader
 from fourtier.agents.react_mem.timings import Timings
 from fourtier.agents.react_mem.tools.toolbox import Toolbox
 from fourtier.agents.react_mem.trace import RunTrace
-from fourtier.agents.react_mem.unpersisted import UnkeptAnswers
+from fourtier.agents.react_mem.unpersisted import UnpersistedAnswers
+from fourtier.runtime import telemetry
 from fourtier.runtime.errors import CallFailedError
-from fourtier.runtime.rpc import instrumentation as telemetry
 from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.agent import (
     INVOCATION_ENDED,
@@ -42,7 +42,7 @@ class Run:
         toolbox: Toolbox,
         parameters: AgentParameters,
         *,
-        answers: UnkeptAnswers,
+        answers: UnpersistedAnswers,
         asked_again: bool,
     ) -> None:
         self._request = request

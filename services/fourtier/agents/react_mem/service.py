@@ -1,41 +1,40 @@
 """`agent` (react_mem): answers questions with four tiers of memory in its context."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from typing import ClassVar, Self
+from operator import attrgetter
+from typing import Self
 
 from fourtier.agents.react_mem.parameters import AgentParameters
 from fourtier.agents.react_mem.run import Run
 from fourtier.agents.react_mem.tools.toolbox import Toolbox, build_toolbox
-from fourtier.agents.react_mem.unpersisted import UnkeptAnswers, unkept_answers
-from fourtier.runtime.rpc.caller import Caller
-from fourtier.runtime.rpc.envelope import handling
-from fourtier.runtime.rpc.routes import Route, stream
-from fourtier.runtime.service.context import Surroundings
+from fourtier.agents.react_mem.unpersisted import UnpersistedAnswers, unpersisted_answers
+from fourtier.runtime.service import Caller, Service, ServiceContext, current_envelope, stream
 from fourtier.schema.agent import AGENT_REQUEST, AgentRequest, AgentResponse
 
 
-class AgentService:
+class AgentService(Service):
     """Answers `agent.request`; one conversation's requests one after another."""
 
-    parameters: ClassVar[type[AgentParameters]] = AgentParameters
+    name = "agent"
+    parameters = AgentParameters
 
     def __init__(
         self,
         caller: Caller,
         toolbox: Toolbox,
         parameters: AgentParameters,
-        answers: UnkeptAnswers,
+        answers: UnpersistedAnswers,
     ) -> None:
         self._caller = caller
         self._toolbox = toolbox
-        self._parameters = parameters
+        self.settings = parameters
         self._answers = answers
 
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, surroundings: Surroundings, parameters: AgentParameters
+        cls, context: ServiceContext, parameters: AgentParameters
     ) -> AsyncGenerator[Self]:
         """Load the tools."""
         toolbox = build_toolbox(
@@ -43,28 +42,24 @@ class AgentService:
             seconds=parameters.tool_seconds,
             limit=parameters.observation_characters,
         )
-        async with unkept_answers() as answers:
-            yield cls(surroundings.caller, toolbox, parameters, answers)
+        async with unpersisted_answers() as answers:
+            yield cls(context.caller, toolbox, parameters, answers)
 
-    def routes(self) -> Iterator[Route]:
-        """What it handles."""
-        yield stream(
-            AGENT_REQUEST,
-            self.answer,
-            side_by_side=self._parameters.runs_side_by_side,
-            most_in_hand=self._parameters.runs_in_hand,
-        )
-
+    @stream(
+        AGENT_REQUEST,
+        max_concurrency=attrgetter("settings.max_concurrent_runs"),
+        max_in_flight=attrgetter("settings.max_runs_in_flight"),
+    )
     def answer(self, request: AgentRequest) -> AsyncIterator[AgentResponse]:
         """Run the loop; a request without an id of its own is known by its message's."""
-        around = handling()
+        received = current_envelope()
         run = Run(
             request,
-            request.request_id or around.id,
+            request.request_id or received.id,
             self._caller,
             self._toolbox,
-            self._parameters,
+            self.settings,
             answers=self._answers,
-            asked_again=around.again,
+            asked_again=received.is_retry,
         )
         return run.replies()

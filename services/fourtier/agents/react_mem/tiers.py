@@ -6,11 +6,11 @@ from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from fourtier.agents.react_mem.metrics import TIERS_LEFT_OUT
 from fourtier.agents.react_mem.parameters import AgentParameters
 from fourtier.agents.react_mem.timings import Timings
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.errors import FourtierError
-from fourtier.runtime.rpc import instrumentation as telemetry
 from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.agent import AgentRequest, Tier
 from fourtier.schema.conversations import (
@@ -77,7 +77,7 @@ class TierReader:
         except (FourtierError, BusError) as error:
             reason = str(error)
         log.warning("The run goes on without its %s: %s", tier, reason, extra={"tier": tier})
-        telemetry.count_left_out(tier)
+        TIERS_LEFT_OUT.add(1, {"fourtier.tier": tier})
         remembered.left_out[tier] = reason
         return None
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 
+from fourtier.agents.react_mem.metrics import TIERS_LEFT_OUT
 from fourtier.agents.react_mem.parameters import AgentParameters
-from fourtier.agents.react_mem.unpersisted import EndedRun, RunKey, UnkeptAnswers
+from fourtier.agents.react_mem.unpersisted import EndedRun, RunKey, UnpersistedAnswers
 from fourtier.runtime.bus.contract import BusError
-from fourtier.runtime.errors import AwayError, FourtierError
-from fourtier.runtime.rpc import instrumentation as telemetry
+from fourtier.runtime.errors import FourtierError, UnavailableError
 from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.agent import AgentStep
 from fourtier.schema.message import Metadata, Scope
@@ -55,7 +55,7 @@ class RunTrace:
     answer: str | None = None
     unkept: str = ""
 
-    async def load(self, answers: UnkeptAnswers, *, asked_again: bool) -> None:
+    async def load(self, answers: UnpersistedAnswers, *, asked_again: bool) -> None:
         """Read what an earlier delivery of the same request has done.
 
         Args:
@@ -122,7 +122,7 @@ class RunTrace:
         thoughts = [self._item(step, "thought", thought, {})] if thought else []
         await self._append([*thoughts, self._item(step, "answer", answer, {})])
 
-    def hold(self, answers: UnkeptAnswers) -> None:
+    def hold(self, answers: UnpersistedAnswers) -> None:
         """See that a repeated request finds the answer even where working memory has none."""
         if self.unkept and self.answer is not None:
             run = EndedRun(self.answer, tuple(self.items))
@@ -171,7 +171,7 @@ class RunTrace:
         while True:
             try:
                 return await self.caller.call(read, question)
-            except (AwayError, BusError) as error:
+            except (UnavailableError, BusError) as error:
                 if not insist:
                     raise
                 log.info("What %s has done is asked for again: %s", self.run_id, error)
@@ -205,7 +205,7 @@ class RunTrace:
     def _lose(self, error: Exception) -> None:
         """Go on with what is in this process; it is not tried again before the run has ended."""
         self.unkept = str(error) or f"no answer within {self.parameters.tier_seconds:g} seconds"
-        telemetry.count_left_out("working-memory")
+        TIERS_LEFT_OUT.add(1, {"fourtier.tier": "working-memory"})
         log.warning("The run %s goes on without working memory: %s", self.run_id, self.unkept)
 
 

@@ -40,7 +40,7 @@ class EndedRun:
     items: tuple[WorkingMemoryItem, ...]
 
 
-class UnkeptAnswers:
+class UnpersistedAnswers:
     """The runs of this replica that ended without working memory."""
 
     def __init__(self, group: asyncio.TaskGroup) -> None:
@@ -85,10 +85,10 @@ class UnkeptAnswers:
 
 
 @asynccontextmanager
-async def unkept_answers() -> AsyncGenerator[UnkeptAnswers]:
+async def unpersisted_answers() -> AsyncGenerator[UnpersistedAnswers]:
     """Open; what could not be written by the end is lost, as with a kill."""
     async with asyncio.TaskGroup() as group:
-        answers = UnkeptAnswers(group)
+        answers = UnpersistedAnswers(group)
         try:
             yield answers
         finally:

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from fourtier.engines.graph.protocol import OvertakenError
+from fourtier.engines.graph.protocol import ConflictError
 
 log = logging.getLogger(__name__)
 
@@ -14,15 +14,15 @@ T = TypeVar("T")
 _TRIES = 20
 
 
-async def again_when_overtaken(read_and_write: Callable[[], Awaitable[T]]) -> T:
+async def retry_on_conflict(read_and_write: Callable[[], Awaitable[T]]) -> T:
     """Read and write, from the beginning whenever another writer was first.
 
     Raises:
-        OvertakenError: another writer was first every time.
+        ConflictError: another writer was first every time.
     """
     for _ in range(_TRIES - 1):
         try:
             return await read_and_write()
-        except OvertakenError as error:
+        except ConflictError as error:
             log.debug("Another writer was first: %s", error)
     return await read_and_write()

@@ -16,17 +16,9 @@ from typing import Any, TypeVar
 import ladybug
 
 from fourtier.engines.graph.binding import bound, bound_all
-from fourtier.engines.graph.protocol import (
-    GraphSchema,
-    Node,
-    OvertakenError,
-    Parameter,
-    Relation,
-    Statement,
-    Value,
-    require_rows,
-)
+from fourtier.engines.graph.protocol import ConflictError, Parameter, Statement, Value, require_rows
 from fourtier.runtime.errors import StartupError
+from fourtier.runtime.service.stores import GraphSchema, Node, Relation
 from fourtier.schema.message import Scope
 
 # LadybugDB would load its library with symbols that all later libraries see: llama.cpp's then takes
@@ -129,7 +121,7 @@ def _checked(connection: ladybug.Connection, statement: Statement) -> list[dict[
         rows = _rows(connection, statement.text, statement.parameters)
     except RuntimeError as error:
         if _IS_THERE in str(error):
-            raise OvertakenError(str(error)) from error
+            raise ConflictError(str(error)) from error
         raise
     require_rows(statement, rows)
     return rows

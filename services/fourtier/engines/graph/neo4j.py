@@ -24,17 +24,11 @@ from neo4j.exceptions import (
 )
 
 from fourtier.engines.graph.binding import bound, bound_all
-from fourtier.engines.graph.conflicts import again_when_overtaken
+from fourtier.engines.graph.conflicts import retry_on_conflict
 from fourtier.engines.graph.neo4j_schema import Index, indexes
-from fourtier.engines.graph.protocol import (
-    GraphSchema,
-    OvertakenError,
-    Parameter,
-    Statement,
-    Value,
-    require_rows,
-)
-from fourtier.runtime.errors import AwayError, StartupError
+from fourtier.engines.graph.protocol import ConflictError, Parameter, Statement, Value, require_rows
+from fourtier.runtime.errors import StartupError, UnavailableError
+from fourtier.runtime.service.stores import GraphSchema
 from fourtier.runtime.telemetry.redaction import one_line
 from fourtier.schema.message import Scope
 
@@ -81,12 +75,14 @@ class Neo4jGraphStore:
         """Run one statement that changes nothing; a dict for each row.
 
         Raises:
-            AwayError: the server cannot be reached or cannot serve now.
+            UnavailableError: the server cannot be reached or cannot serve now.
         """
         ready = Statement(text, bound(scope, text, parameters))
         try:
             rows = await self._alone(ready, READ_ACCESS)
-        except AwayError:  # a connection of the pool may be from before a restart of the server
+        except (
+            UnavailableError
+        ):  # a connection of the pool may be from before a restart of the server
             rows = await self._alone(ready, READ_ACCESS)
         # Of a node that another writer deletes in this moment, what was not read before is null.
         return [row for row in rows if _NULL.isdisjoint(map(type, row.values()))]
@@ -97,15 +93,15 @@ class Neo4jGraphStore:
         """Run statements in one transaction; on disk when this returns.
 
         Raises:
-            AwayError: the server cannot be reached or cannot serve now. A single statement may have
-                been carried out all the same, so who tries again reads first what is there.
-            OvertakenError: as the protocol says.
+            UnavailableError: the server cannot be reached or cannot serve now. A single statement
+                may have been carried out all the same: who tries again reads first what is there.
+            ConflictError: as the protocol says.
         """
         ready = bound_all(scope, statements)
         if len(ready) == 1 and ready[0].rows is None:
             try:
                 return [await self._alone(ready[0], WRITE_ACCESS)]
-            except AwayError as error:
+            except UnavailableError as error:
                 if not isinstance(error.__cause__, TransientError):
                     raise
                 # As a deadlock: the server has carried nothing out and wants it once more.
@@ -121,7 +117,7 @@ class Neo4jGraphStore:
         """A session of the driver.
 
         Raises:
-            AwayError: as `read`.
+            UnavailableError: as `read`.
         """
         try:
             opening = self._driver.session(default_access_mode=access, database=self._database)
@@ -129,10 +125,10 @@ class Neo4jGraphStore:
                 yield session
         except (DriverError, Neo4jError) as error:
             if isinstance(error, Neo4jError) and error.code in _OVERTAKEN:
-                raise OvertakenError(one_line(error)) from error
+                raise ConflictError(one_line(error)) from error
             if not error.is_retryable():
                 raise
-            raise AwayError(f"Neo4j cannot be reached: {one_line(error)}") from error
+            raise UnavailableError(f"Neo4j cannot be reached: {one_line(error)}") from error
 
 
 async def _run(
@@ -155,14 +151,14 @@ async def _run_all(
             # The driver would pause for a second before it tries again.
             if error.code != _DEADLOCK:
                 raise
-            raise OvertakenError(one_line(error)) from error
+            raise ConflictError(one_line(error)) from error
         require_rows(each, rows)
         results.append(rows)
     return results
 
 
 @contextmanager
-def told_plainly(url: str, password: str | None) -> Generator[None]:
+def startup_errors(url: str, password: str | None) -> Generator[None]:
     """Tell in one line what goes wrong while things are set up.
 
     Raises:
@@ -175,7 +171,7 @@ def told_plainly(url: str, password: str | None) -> Generator[None]:
             f"the graph at {url} refuses user and password: "
             f"set FOURTIER_GRAPH_USER and FOURTIER_GRAPH_PASSWORD"
         ) from error
-    except (AwayError, DriverError, Neo4jError) as error:
+    except (UnavailableError, DriverError, Neo4jError) as error:
         reason = one_line(error, password)
         raise StartupError(f"the graph at {url} cannot be used: {reason}") from error
 
@@ -205,7 +201,7 @@ async def connect_neo4j(
         raise StartupError(f"{url!r} is no URL of a Neo4j server: {reason}") from error
     async with driver:
         store = Neo4jGraphStore(driver, database)
-        with told_plainly(url, password):
+        with startup_errors(url, password):
             await driver.verify_connectivity()
             await store.read(None, "RETURN 1 AS one")  # the database is there too
         yield store
@@ -250,7 +246,7 @@ async def neo4j_version(
         url, user=user, password=password, trust_certificates=trust_certificates
     )
     async with connecting as store:
-        with told_plainly(url, password):
+        with startup_errors(url, password):
             rows = await store.read(None, _COMPONENTS)
     return ", ".join(f"{row['name']} {row['version']} {row['edition']}" for row in rows)
 
@@ -258,7 +254,7 @@ async def neo4j_version(
 async def create_index(store: Neo4jGraphStore, index: Index) -> None:
     """Create a key or an index; one that is there stays, also if it came this very moment."""
     try:
-        await again_when_overtaken(lambda: store.write(None, Statement(index.statement)))
+        await retry_on_conflict(lambda: store.write(None, Statement(index.statement)))
     except Neo4jError as error:
         if error.code != _IS_THERE:
             raise
@@ -282,7 +278,7 @@ async def open_neo4j(
         url, user=user, password=password, trust_certificates=trust_certificates
     )
     async with connecting as store:
-        with told_plainly(url, password):
+        with startup_errors(url, password):
             for index in indexes(schema):
                 await create_index(store, index)
         yield store

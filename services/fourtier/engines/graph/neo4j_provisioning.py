@@ -3,16 +3,16 @@
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 
-from fourtier.engines.config import EnginePlace
+from fourtier.engines.config import EngineConfig
 from fourtier.engines.graph.neo4j import (
     Neo4jGraphStore,
     connect_neo4j,
     create_index,
-    told_plainly,
+    startup_errors,
 )
 from fourtier.engines.graph.neo4j_schema import Index, indexes
-from fourtier.engines.graph.protocol import GraphSchema
 from fourtier.runtime.provisioning import State, Step
+from fourtier.runtime.service.stores import GraphSchema
 
 _SHOW = """
 SHOW INDEXES YIELD labelsOrTypes, properties, owningConstraint
@@ -25,18 +25,18 @@ class GraphProvisioner:
     """Makes what the schemas of a flow's services ask for. Opened by `provision_graph`."""
 
     def __init__(
-        self, store: Neo4jGraphStore, place: EnginePlace, schemas: Iterable[GraphSchema]
+        self, store: Neo4jGraphStore, place: EngineConfig, schemas: Iterable[GraphSchema]
     ) -> None:
         self._store = store
         self._place = place
         self._wanted = [index for schema in schemas for index in indexes(schema)]
 
-    def _told_plainly(self) -> AbstractContextManager[None]:
-        return told_plainly(self._place.graph_url, self._place.graph_password)
+    def _startup_errors(self) -> AbstractContextManager[None]:
+        return startup_errors(self._place.graph_url, self._place.graph_password)
 
     async def plan(self) -> Sequence[Step]:
         """One step for each key and index."""
-        with self._told_plainly():
+        with self._startup_errors():
             rows = await self._store.read(None, _SHOW)
         there = {
             Index(str(row["label"]), str(row["field"]), is_key=bool(row["is_key"])) for row in rows
@@ -49,7 +49,7 @@ class GraphProvisioner:
             return Step("graph", what, State.THERE)
 
         async def create() -> None:
-            with self._told_plainly():
+            with self._startup_errors():
                 await create_index(self._store, index)
 
         return Step("graph", what, State.MISSING, act=create)
@@ -57,7 +57,7 @@ class GraphProvisioner:
 
 @asynccontextmanager
 async def provision_graph(
-    place: EnginePlace, schemas: Iterable[GraphSchema]
+    place: EngineConfig, schemas: Iterable[GraphSchema]
 ) -> AsyncGenerator[GraphProvisioner]:
     """Connect to the server.
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fourtier.engines.graph.protocol import GraphSchema
+from fourtier.runtime.service.stores import GraphSchema
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,32 +17,6 @@ Parameter = Value | Sequence[Value] | Sequence[Row]
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    """A kind of node, `id` its key; the types are STRING, INT64, DOUBLE and BOOL."""
-
-    label: str
-    properties: Mapping[str, str]
-    indexed: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """A kind of relation between two kinds of nodes."""
-
-    label: str
-    start: str
-    end: str
-
-
-@dataclass(frozen=True, slots=True)
-class GraphSchema:
-    """What a service keeps. The only part that the engines write differently."""
-
-    nodes: Sequence[Node]
-    relations: Sequence[Relation] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Statement:
     """A Cypher text and the parameters that it names, but for `$scope`, which the store binds.
 
@@ -55,7 +29,7 @@ class Statement:
     rows: int | None = None
 
 
-class OvertakenError(Exception):
+class ConflictError(Exception):
     """Another writer has changed meanwhile what a transaction builds on. Nothing of it is kept."""
 
 
@@ -63,10 +37,10 @@ def require_rows(statement: Statement, rows: Sequence[Row]) -> None:
     """See that a statement gave as many rows as it must.
 
     Raises:
-        OvertakenError: it gave others.
+        ConflictError: it gave others.
     """
     if statement.rows is not None and len(rows) != statement.rows:
-        raise OvertakenError(f"{len(rows)} rows instead of {statement.rows}: {statement.text}")
+        raise ConflictError(f"{len(rows)} rows instead of {statement.rows}: {statement.text}")
 
 
 class GraphStore(Protocol):
@@ -95,7 +69,7 @@ class GraphStore(Protocol):
         lets them, LadybugDB does not.
 
         Raises:
-            OvertakenError: a statement did not give the rows that it must, or another writer has
+            ConflictError: a statement did not give the rows that it must, or another writer has
                 created what this one creates. Read again what is there, and try again.
             ValueError: the parameters of a statement are not those that its text names.
         """

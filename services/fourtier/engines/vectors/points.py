@@ -4,7 +4,7 @@ import math
 from uuid import UUID, uuid5
 
 from fourtier.engines.vectors.protocol import Payload, Point
-from fourtier.runtime.errors import RefusedError
+from fourtier.runtime.errors import PermanentError
 from fourtier.schema.message import Scope, Vector
 
 DENSE, SPARSE, SCOPE, ID = "dense", "sparse", "scope", "id"
@@ -43,15 +43,15 @@ def checked(vector: Vector, dimensions: int) -> list[float]:
     """The numbers of a vector that fits the store.
 
     Raises:
-        RefusedError: it has another number of dimensions, or is not made of finite numbers. An
+        PermanentError: it has another number of dimensions, or is not made of finite numbers. An
             engine would take the latter and never find the point again.
     """
     numbers = vector.floats()
     if len(numbers) != dimensions:
-        raise RefusedError(
+        raise PermanentError(
             f"the vector has {len(numbers)} dimensions, but those kept here have {dimensions}: "
             f"it was made by another embedding model"
         )
     if not all(map(math.isfinite, numbers)):
-        raise RefusedError("the vector has a component that is no finite number")
+        raise PermanentError("the vector has a component that is no finite number")
     return numbers

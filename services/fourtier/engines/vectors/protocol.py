@@ -54,7 +54,7 @@ class VectorStore(Protocol):
         """Write points; when this returns they outlive the process. The last of one id counts.
 
         Raises:
-            RefusedError: a vector has the wrong number of dimensions or is not finite; then none
+            PermanentError: a vector has the wrong number of dimensions or is not finite; then none
                 of the points is written.
         """
         ...
@@ -70,7 +70,7 @@ class VectorStore(Protocol):
         """Find by meaning and by words, fused by reciprocal rank; best first.
 
         Raises:
-            RefusedError: the vector has the wrong number of dimensions or is not finite.
+            PermanentError: the vector has the wrong number of dimensions or is not finite.
         """
         ...
 
@@ -80,7 +80,7 @@ class VectorStore(Protocol):
         """Find by meaning alone; best first, `similarity` set.
 
         Raises:
-            RefusedError: the vector has the wrong number of dimensions or is not finite.
+            PermanentError: the vector has the wrong number of dimensions or is not finite.
         """
         ...
 

@@ -24,8 +24,8 @@ from fourtier.engines.vectors.points import (
 from fourtier.engines.vectors.protocol import Hit, Payload, Point
 from fourtier.engines.vectors.qdrant_collections import create_collection
 from fourtier.engines.vectors.sparse import encode_document, encode_query
-from fourtier.runtime.errors import AwayError, StartupError
-from fourtier.runtime.service.context import CollectionLayout
+from fourtier.runtime.errors import StartupError, UnavailableError
+from fourtier.runtime.service.engines import CollectionsConfig
 from fourtier.runtime.telemetry.redaction import one_line
 from fourtier.schema.message import Scope, Vector
 
@@ -40,16 +40,16 @@ async def _reaching() -> AsyncGenerator[None]:
     """Around what asks the server.
 
     Raises:
-        AwayError: it cannot be reached, or cannot serve now.
+        UnavailableError: it cannot be reached, or cannot serve now.
     """
     try:
         yield
     except ResponseHandlingException as error:
-        raise AwayError(f"Qdrant cannot be reached: {one_line(error)}") from error
+        raise UnavailableError(f"Qdrant cannot be reached: {one_line(error)}") from error
     except UnexpectedResponse as error:
         if error.status_code is None or error.status_code not in _NOT_NOW:
             raise
-        raise AwayError(f"Qdrant cannot serve now: {one_line(error)}") from error
+        raise UnavailableError(f"Qdrant cannot serve now: {one_line(error)}") from error
 
 
 class QdrantVectorStore:
@@ -194,7 +194,7 @@ def _hit(
 
 
 @contextmanager
-def told_plainly(url: str, key: str | None) -> Generator[None]:
+def startup_errors(url: str, key: str | None) -> Generator[None]:
     """Tell in one line what goes wrong while things are set up.
 
     Raises:
@@ -236,7 +236,7 @@ async def connect_qdrant(
         url=url, api_key=key, timeout=10, check_compatibility=False, verify=trusted
     )
     try:
-        with told_plainly(url, key):
+        with startup_errors(url, key):
             await _check_version(client, url)
         yield client
     finally:
@@ -252,7 +252,7 @@ async def qdrant_version(
         StartupError: as `connect_qdrant`.
     """
     async with connect_qdrant(url, key=key, trust_certificates=trust_certificates) as client:
-        with told_plainly(url, key):
+        with startup_errors(url, key):
             return f"Qdrant {(await client.info()).version}"
 
 
@@ -264,7 +264,7 @@ async def open_qdrant(
     indexed: Sequence[str],
     *,
     key: str | None,
-    layout: CollectionLayout = CollectionLayout(),
+    layout: CollectionsConfig = CollectionsConfig(),
     trust_certificates: Path | None = None,
 ) -> AsyncGenerator[QdrantVectorStore]:
     """Connect to a server and see to it that the collection is there.
@@ -273,7 +273,7 @@ async def open_qdrant(
         StartupError: as `connect_qdrant`, or the collection keeps other vectors than the flow's.
     """
     async with connect_qdrant(url, key=key, trust_certificates=trust_certificates) as client:
-        with told_plainly(url, key):
+        with startup_errors(url, key):
             await create_collection(client, collection, dimensions, indexed, layout)
         yield QdrantVectorStore(client, collection, dimensions)
 

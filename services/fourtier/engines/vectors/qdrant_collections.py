@@ -7,7 +7,7 @@ from qdrant_client.http.exceptions import UnexpectedResponse
 
 from fourtier.engines.vectors.points import DENSE, SCOPE, SPARSE
 from fourtier.runtime.errors import StartupError
-from fourtier.runtime.service.context import CollectionLayout, Quantisation
+from fourtier.runtime.service.engines import CollectionsConfig, Quantisation
 
 _CONFLICT = 409
 #: The small copies stay in memory; that is what they are made for.
@@ -25,7 +25,7 @@ async def create_collection(
     collection: str,
     dimensions: int,
     indexed: Sequence[str],
-    layout: CollectionLayout = CollectionLayout(),
+    layout: CollectionsConfig = CollectionsConfig(),
 ) -> None:
     """Create the collection with its indexes, as far as they are not there.
 
@@ -40,7 +40,7 @@ async def create_collection(
 
 
 async def create_vectors(
-    client: AsyncQdrantClient, collection: str, dimensions: int, layout: CollectionLayout
+    client: AsyncQdrantClient, collection: str, dimensions: int, layout: CollectionsConfig
 ) -> None:
     """Create the collection without its indexes."""
     try:
@@ -99,7 +99,7 @@ def dense_vectors(kept: models.CollectionInfo) -> models.VectorParams | None:
     return vectors.get(DENSE) if isinstance(vectors, dict) else None
 
 
-def differences(kept: models.CollectionInfo, layout: CollectionLayout) -> tuple[str, str]:
+def differences(kept: models.CollectionInfo, layout: CollectionsConfig) -> tuple[str, str]:
     """What can be changed in place to what the flow says, and what cannot, in words.
 
     Shards and their copies are moved between nodes, which is for people to decide.
@@ -132,7 +132,7 @@ def _quantisation(dense: models.VectorParams | None) -> str:
 
 
 async def change_layout(
-    client: AsyncQdrantClient, collection: str, layout: CollectionLayout
+    client: AsyncQdrantClient, collection: str, layout: CollectionsConfig
 ) -> None:
     """Change what can be changed in place; the server works on it in the background."""
     quantised = _QUANTISED[layout.quantisation] or models.Disabled.DISABLED

@@ -5,10 +5,9 @@ from contextlib import AbstractContextManager, asynccontextmanager
 
 from qdrant_client import AsyncQdrantClient, models
 
-from fourtier.engines.config import EnginePlace
-from fourtier.engines.stores import Collection
+from fourtier.engines.config import EngineConfig
 from fourtier.engines.vectors.points import SCOPE
-from fourtier.engines.vectors.qdrant import connect_qdrant, told_plainly
+from fourtier.engines.vectors.qdrant import connect_qdrant, startup_errors
 from fourtier.engines.vectors.qdrant_collections import (
     change_layout,
     check_dimensions,
@@ -17,6 +16,7 @@ from fourtier.engines.vectors.qdrant_collections import (
     differences,
 )
 from fourtier.runtime.provisioning import State, Step
+from fourtier.runtime.service.stores import Collection
 
 _LEFT = "left as it is, to be moved by hand"
 
@@ -25,14 +25,14 @@ class VectorsProvisioner:
     """Makes the collections of a flow's services. Opened by `provision_vectors`."""
 
     def __init__(
-        self, client: AsyncQdrantClient, place: EnginePlace, collections: Iterable[Collection]
+        self, client: AsyncQdrantClient, place: EngineConfig, collections: Iterable[Collection]
     ) -> None:
         self._client = client
         self._place = place
         self._collections = list(collections)
 
-    def _told_plainly(self) -> AbstractContextManager[None]:
-        return told_plainly(self._place.vectors_url, self._place.vectors_key)
+    def _startup_errors(self) -> AbstractContextManager[None]:
+        return startup_errors(self._place.vectors_url, self._place.vectors_key)
 
     async def plan(self) -> Sequence[Step]:
         """One step for each collection and each of its indexes.
@@ -42,7 +42,7 @@ class VectorsProvisioner:
         """
         steps: list[Step] = []
         for collection in self._collections:
-            with self._told_plainly():
+            with self._startup_errors():
                 kept = await self._kept(collection)
             steps.append(self._vectors(collection, kept))
             indexed = kept.payload_schema if kept else {}
@@ -68,11 +68,11 @@ class VectorsProvisioner:
         layout = self._place.layout_of(collection)
 
         async def create() -> None:
-            with self._told_plainly():
+            with self._startup_errors():
                 await create_vectors(self._client, name, dimensions, layout)
 
         async def change() -> None:
-            with self._told_plainly():
+            with self._startup_errors():
                 await change_layout(self._client, name, layout)
 
         what = f"collection {name}"
@@ -91,7 +91,7 @@ class VectorsProvisioner:
         name = self._place.name_of(collection)
 
         async def create() -> None:
-            with self._told_plainly():
+            with self._startup_errors():
                 await create_index(self._client, name, field)
 
         what, note = f"index {name}.{field}", "tenant" if field == SCOPE else ""
@@ -102,7 +102,7 @@ class VectorsProvisioner:
 
 @asynccontextmanager
 async def provision_vectors(
-    place: EnginePlace, collections: Iterable[Collection]
+    place: EngineConfig, collections: Iterable[Collection]
 ) -> AsyncGenerator[VectorsProvisioner]:
     """Connect to the server.
 

@@ -1,6 +1,6 @@
 """`fourtier up`, `serve`, `flow check` and `topics`."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -10,7 +10,8 @@ from fourtier.flows.model import read_flow
 from fourtier.flows.plan import parameters_of
 from fourtier.interfaces.cli.scope import AsJson
 from fourtier.interfaces.cli.up import serve, up
-from fourtier.schema.catalogue import all_declared, topic_of
+from fourtier.runtime.service.declaration import Handler
+from fourtier.runtime.service.registry import declared_handlers, service_names
 from fourtier.schema.topics import Call
 
 console = Console()
@@ -42,32 +43,34 @@ def check(
 
 def topics(as_json: AsJson = False) -> None:
     """Show which service handles which message on which topic."""
-    rows = [
-        {
-            "service": ", ".join(topic_of(declared).handled_by),
-            "topic": topic_of(declared).name,
-            "kind": _kind(declared),
-            "message": topic_of(declared).payload.__name__,
-            "answer": declared.answer.__name__ if isinstance(declared, Call) else "",
-            "kept": "yes" if topic_of(declared).persistent else "no",
-        }
-        for declared in all_declared()
-    ]
+    rows = [_row(service, handler) for service, handler in declared_handlers(service_names())]
     rows.sort(key=lambda row: (row["service"], row["topic"]))
     if as_json:
         console.print_json(data=rows)
         return
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("service", "topic", "kept"):
+    for column in ("service", "topic", "persistent"):
         table.add_column(column, no_wrap=column == "topic")
     table.add_column("message, and its answer", overflow="fold")
     for row in rows:
         message = f"{row['message']} → {row['answer']}" if row["answer"] else row["message"]
-        table.add_row(row["service"], row["topic"], row["kept"], message)
+        table.add_row(row["service"], row["topic"], row["persistent"], message)
     console.print(table)
 
 
-def _kind(declared: object) -> str:
-    if not isinstance(declared, Call):
+def _row(service: str, handler: Handler) -> dict[str, str]:
+    topic, call = handler.topic, handler.call
+    return {
+        "service": service,
+        "topic": topic.name,
+        "kind": _kind(call),
+        "message": topic.payload.__name__,
+        "answer": call.answer.__name__ if call else "",
+        "persistent": "yes" if topic.persistent else "no",
+    }
+
+
+def _kind(call: Call[Any, Any] | None) -> str:
+    if call is None:
         return "event"
-    return "stream" if declared.last else "call"
+    return "stream" if call.last else "call"

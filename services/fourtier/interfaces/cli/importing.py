@@ -14,14 +14,15 @@ from rich.console import Console
 from rich.progress import Progress
 
 from fourtier.client import Client
-from fourtier.interfaces.cli.connection import open_client
-from fourtier.interfaces.cli.scope import DEFAULT_FLOW, FlowName
+from fourtier.flows.model import DEFAULT_FLOW
+from fourtier.interfaces.cli.scope import FlowName
+from fourtier.operations.connection import open_client
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.validation import in_words
 from fourtier.schema.conversations import DialogueTurn
 
 #: Lines under way at once; each is counted when the bus has confirmed it.
-_SIDE_BY_SIDE = 64
+_MAX_CONCURRENCY = 64
 
 console = Console()
 complaints = Console(stderr=True)
@@ -63,7 +64,7 @@ async def _import(file: TextIO, flow: str) -> list[BadLine]:
     sent = 0
     async with open_client(flow) as client:
         total = _count_lines(file)
-        slots = asyncio.Semaphore(_SIDE_BY_SIDE)
+        slots = asyncio.Semaphore(_MAX_CONCURRENCY)
         with Progress(console=console) as progress:
             task = progress.add_task("Importing", total=total)
 

@@ -10,15 +10,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from fourtier.interfaces.cli.connection import open_client
+from fourtier.flows.model import DEFAULT_FLOW
 from fourtier.interfaces.cli.scope import (
     DEFAULT_COLLECTION,
-    DEFAULT_FLOW,
     AsJson,
     Collection,
     FlowName,
     User,
 )
+from fourtier.operations.connection import open_client
 from fourtier.runtime.errors import FourtierError
 from fourtier.schema.episodes import Episode
 from fourtier.schema.facts import Fact

@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from fourtier.flows.model import read_flow
-from fourtier.interfaces.cli.connection import open_flow_bus
-from fourtier.interfaces.cli.scope import DEFAULT_FLOW, AsJson, FlowName
+from fourtier.flows.model import DEFAULT_FLOW, read_flow
+from fourtier.interfaces.cli.scope import AsJson, FlowName
+from fourtier.operations.connection import open_flow_bus
 from fourtier.operations.dead_letters import (
     DeadLetter,
     list_dead_letters,

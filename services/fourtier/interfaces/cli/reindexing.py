@@ -8,10 +8,11 @@ from rich.console import Console
 from rich.progress import Progress
 
 from fourtier.client import Client
-from fourtier.interfaces.cli.connection import open_client
-from fourtier.interfaces.cli.scope import DEFAULT_FLOW, FlowName
+from fourtier.flows.model import DEFAULT_FLOW
+from fourtier.interfaces.cli.scope import FlowName
+from fourtier.operations.connection import open_client
 from fourtier.runtime.bus.contract import BusError
-from fourtier.runtime.errors import NoAnswerError
+from fourtier.runtime.errors import DeadlineExceededError
 from fourtier.runtime.rpc.retry import Retry
 from fourtier.schema.facts import ReindexFactsResponse
 
@@ -78,7 +79,7 @@ async def _part(client: Client, cursor: str) -> ReindexFactsResponse:
     while True:
         try:
             return await client.facts.reindex(cursor)
-        except (NoAnswerError, BusError) as error:
+        except (DeadlineExceededError, BusError) as error:
             pause = _AGAIN.pause(attempt, error)
             if pause is None:
                 raise

@@ -22,5 +22,4 @@ FlowName = Annotated[
     str, typer.Option("--flow", "-f", help="A shipped flow's name or a flow file.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-DEFAULT_FLOW = "laptop"
 DEFAULT_COLLECTION = "default"

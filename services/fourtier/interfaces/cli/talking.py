@@ -6,17 +6,17 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from fourtier.flows.model import DEFAULT_FLOW
 from fourtier.interfaces.cli.ask import ask_once, show_reply
 from fourtier.interfaces.cli.chat import Chat, new_conversation_id
-from fourtier.interfaces.cli.connection import open_client
 from fourtier.interfaces.cli.scope import (
     DEFAULT_COLLECTION,
-    DEFAULT_FLOW,
     AsJson,
     Collection,
     FlowName,
     User,
 )
+from fourtier.operations.connection import open_client
 from fourtier.schema.message import Scope
 
 Conversation = Annotated[

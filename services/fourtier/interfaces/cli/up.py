@@ -8,10 +8,10 @@ import typer
 from rich.console import Console
 
 from fourtier.client import client_on
-from fourtier.flows.model import read_flow
+from fourtier.flows.model import DEFAULT_FLOW, read_flow
 from fourtier.flows.plan import process_plan
 from fourtier.interfaces.cli.chat import Chat, new_conversation_id
-from fourtier.interfaces.cli.scope import DEFAULT_COLLECTION, DEFAULT_FLOW, Collection, User
+from fourtier.interfaces.cli.scope import DEFAULT_COLLECTION, Collection, User
 from fourtier.runtime.process.flow_process import FlowProcess, flow_process, stop_on_signals
 from fourtier.runtime.process.loop import run
 from fourtier.runtime.settings import read_settings

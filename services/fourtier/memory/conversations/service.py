@@ -1,23 +1,29 @@
 """`conversations`: what happened in each conversation, in order; read whole, never searched."""
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from typing import ClassVar, Self
+from typing import Self
 
 from pydantic import Field
 
-from fourtier.engines.config import engine_place
+from fourtier.engines.config import engine_config
 from fourtier.engines.counting import count_nodes
 from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.opening import open_graph
-from fourtier.engines.stores import Stores
 from fourtier.memory.conversations.ending import Ending
 from fourtier.memory.conversations.records import ConversationKey, InvocationRecord
 from fourtier.memory.conversations.store import SCHEMA, ConversationStore
-from fourtier.runtime.rpc.routes import Route, answer, answer_together, on_together
-from fourtier.runtime.service.context import Parameters, Surroundings
-from fourtier.runtime.service.periodic import repeating
+from fourtier.runtime.service import (
+    Parameters,
+    Service,
+    ServiceContext,
+    Stores,
+    answer,
+    answer_batch,
+    on_batch,
+    periodic,
+)
 from fourtier.schema.agent import INVOCATION_ENDED, InvocationEnded
 from fourtier.schema.conversations import (
     DELETE_CONVERSATION,
@@ -38,7 +44,7 @@ from fourtier.schema.conversations import (
     UpdateConversationMemoryRequest,
     UpdateConversationMemoryResponse,
 )
-from fourtier.schema.status import Kept
+from fourtier.schema.status import StoreCount
 
 #: Imports come in floods; a bigger batch costs the same one commit.
 _TURNS_TOGETHER = 256
@@ -58,11 +64,12 @@ class ConversationsParameters(Parameters):
     )
 
 
-class ConversationsService:
+class ConversationsService(Service):
     """Owns the records of all conversations."""
 
-    parameters: ClassVar[type[ConversationsParameters]] = ConversationsParameters
-    stores: ClassVar[Stores] = Stores(SCHEMA)
+    name = "conversations"
+    parameters = ConversationsParameters
+    stores = Stores(SCHEMA)
 
     def __init__(self, store: ConversationStore, ending: Ending, graph: GraphStore) -> None:
         self._store = store
@@ -72,44 +79,37 @@ class ConversationsService:
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, surroundings: Surroundings, parameters: ConversationsParameters
+        cls, context: ServiceContext, parameters: ConversationsParameters
     ) -> AsyncGenerator[Self]:
         """Open the graph and begin to look for idle conversations."""
-        async with open_graph(engine_place(surroundings), SCHEMA) as graph:
+        async with open_graph(engine_config(context), SCHEMA) as graph:
             store = ConversationStore(graph)
             idle = timedelta(seconds=parameters.idle_seconds)
-            ending = Ending(store, surroundings.caller, idle)
-            async with repeating(
+            ending = Ending(store, context.caller, idle)
+            async with periodic(
                 "The sweep of idle conversations", parameters.sweep_seconds, ending.sweep
             ):
                 yield cls(store, ending, graph)
 
-    def routes(self) -> Iterator[Route]:
-        """What it handles."""
-        yield answer(GET_CONVERSATION, self.get)
-        yield answer(LIST_CONVERSATIONS, self.list)
-        yield answer_together(UPDATE_CONVERSATION, self.update)
-        yield on_together(INVOCATION_ENDED, self.record_runs)
-        yield on_together(DIALOGUE_RECORDED, self.record_turns, most=_TURNS_TOGETHER)
-        yield answer(END_CONVERSATION, self.end)
-        yield answer(DELETE_CONVERSATION, self.delete)
-
-    async def kept(self) -> Sequence[Kept]:
+    async def store_counts(self) -> Sequence[StoreCount]:
         """How many conversations and invocations there are in all."""
         return await count_nodes(
             self._graph, {"Conversation": "conversations", "Invocation": "invocations"}
         )
 
+    @answer(GET_CONVERSATION)
     async def get(self, request: GetConversationMemoryRequest) -> GetConversationMemoryResponse:
         """Read a record."""
         record = await self._store.get(ConversationKey.of(request), request.last)
         return GetConversationMemoryResponse(conversation=record)
 
+    @answer(LIST_CONVERSATIONS)
     async def list(self, request: ListConversationsRequest) -> ListConversationsResponse:
         """Read a page of a scope's conversations."""
         listed, total = await self._store.page(request.scope, request.limit, request.offset)
         return ListConversationsResponse(conversations=tuple(listed), total=total)
 
+    @answer_batch(UPDATE_CONVERSATION)
     async def update(
         self, requests: Sequence[UpdateConversationMemoryRequest]
     ) -> Sequence[UpdateConversationMemoryResponse]:
@@ -126,20 +126,24 @@ class ConversationsService:
         )
         return [UpdateConversationMemoryResponse(success=True)] * len(requests)
 
+    @on_batch(INVOCATION_ENDED)
     async def record_runs(self, events: Sequence[InvocationEnded]) -> None:
         """Append what finished runs were asked, did and answered."""
         records = [InvocationRecord.from_run(event) for event in events]
         await self._store.append(records, datetime.now(UTC))
 
+    @on_batch(DIALOGUE_RECORDED, max_batch_size=_TURNS_TOGETHER)
     async def record_turns(self, turns: Sequence[DialogueTurn]) -> None:
         """Append imported dialogue."""
         now = datetime.now(UTC)
         await self._store.append([InvocationRecord.from_turn(turn, now) for turn in turns], now)
 
+    @answer(END_CONVERSATION)
     async def end(self, request: EndConversationRequest) -> EndConversationResponse:
         """End a conversation."""
         return EndConversationResponse(ended=await self._ending.end(ConversationKey.of(request)))
 
+    @answer(DELETE_CONVERSATION)
     async def delete(self, request: DeleteConversationRequest) -> DeleteConversationResponse:
         """Delete a conversation."""
         deleted = await self._store.delete(ConversationKey.of(request))

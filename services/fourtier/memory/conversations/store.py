@@ -8,8 +8,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from fourtier.engines.graph.conflicts import again_when_overtaken
-from fourtier.engines.graph.protocol import GraphSchema, GraphStore, Node, Relation, Row, Statement
+from fourtier.engines.graph.conflicts import retry_on_conflict
+from fourtier.engines.graph.protocol import GraphStore, Row, Statement
 from fourtier.engines.graph.queries import load_queries, over
 from fourtier.engines.timestamps import as_moment, as_text
 from fourtier.memory.conversations.records import (
@@ -20,6 +20,7 @@ from fourtier.memory.conversations.records import (
     InvocationRecord,
     to_summary,
 )
+from fourtier.runtime.service.stores import GraphSchema, Node, Relation
 from fourtier.schema.conversations import ConversationMemory, ConversationSummary
 from fourtier.schema.message import Scope
 
@@ -60,13 +61,13 @@ class ConversationStore:
         """
         latest = {record.id: record for record in records}
         async with self._writing:
-            await again_when_overtaken(lambda: self._append(latest, now))
+            await retry_on_conflict(lambda: self._append(latest, now))
 
     async def _append(self, latest: Mapping[str, InvocationRecord], now: datetime) -> None:
         """Write what is not there as it came.
 
         Raises:
-            OvertakenError: another replica has created or deleted one of the conversations.
+            ConflictError: another replica has created or deleted one of the conversations.
         """
         rows = await self._graph.read(None, self._queries["known_invocations"], ids=list(latest))
         known = {str(row["id"]): row for row in rows}
@@ -131,13 +132,13 @@ class ConversationStore:
     async def delete(self, key: ConversationKey) -> bool:
         """Delete a conversation and all in it; whether there was one."""
         async with self._writing:
-            return await again_when_overtaken(lambda: self._delete(key))
+            return await retry_on_conflict(lambda: self._delete(key))
 
     async def _delete(self, key: ConversationKey) -> bool:
         """Delete a conversation as it is when nobody else is at it.
 
         Raises:
-            OvertakenError: another replica has deleted it meanwhile.
+            ConflictError: another replica has deleted it meanwhile.
         """
         if await self.state(key) is None:
             return False

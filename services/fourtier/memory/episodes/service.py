@@ -1,24 +1,29 @@
 """`episodes`: keep what was attempted and what came of it, and find it again by its goal."""
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
-from typing import ClassVar, Self
+from typing import Self
 
 from pydantic import Field
 
-from fourtier.engines.config import engine_place
+from fourtier.engines.config import engine_config
 from fourtier.engines.counting import count_points
 from fourtier.engines.opening import open_vectors
-from fourtier.engines.stores import Stores
 from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.memory.episodes import uses
 from fourtier.memory.episodes.pruning import Pruning
 from fourtier.memory.episodes.store import COLLECTION, EpisodeStore, by_scope
 from fourtier.models.embeddings.client import embed_by
-from fourtier.runtime.rpc.routes import Route, answer, answer_together
-from fourtier.runtime.service.context import Parameters, Surroundings
-from fourtier.runtime.service.periodic import repeating
+from fourtier.runtime.service import (
+    Parameters,
+    Service,
+    ServiceContext,
+    Stores,
+    answer,
+    answer_batch,
+    periodic,
+)
 from fourtier.schema.episodes import (
     DELETE_EPISODE,
     DELETE_EPISODES,
@@ -39,7 +44,7 @@ from fourtier.schema.episodes import (
     StoreEpisodeRequest,
     StoreEpisodeResponse,
 )
-from fourtier.schema.status import Kept
+from fourtier.schema.status import StoreCount
 
 _CENTURY = 36_500.0
 
@@ -62,11 +67,12 @@ class EpisodesParameters(Parameters):
     )
 
 
-class EpisodesService:
+class EpisodesService(Service):
     """Owns the episodes of all scopes."""
 
-    parameters: ClassVar[type[EpisodesParameters]] = EpisodesParameters
-    stores: ClassVar[Stores] = Stores(collections=[COLLECTION, uses.COLLECTION])
+    name = "episodes"
+    parameters = EpisodesParameters
+    stores = Stores(collections=[COLLECTION, uses.COLLECTION])
 
     def __init__(self, store: EpisodeStore, counted: uses.Uses, vectors: VectorStore) -> None:
         self._store = store
@@ -76,10 +82,10 @@ class EpisodesService:
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, surroundings: Surroundings, parameters: EpisodesParameters
+        cls, context: ServiceContext, parameters: EpisodesParameters
     ) -> AsyncGenerator[Self]:
         """Open the vectors and begin to prune."""
-        place, ttl_days = engine_place(surroundings), parameters.ttl_days
+        place, ttl_days = engine_config(context), parameters.ttl_days
         async with AsyncExitStack() as stack:
             vectors = await stack.enter_async_context(open_vectors(place, COLLECTION))
             counted = uses.Uses(
@@ -87,7 +93,7 @@ class EpisodesService:
             )
             store = EpisodeStore(
                 vectors,
-                embed_by(surroundings.caller),
+                embed_by(context.caller),
                 ttl=None if ttl_days is None else timedelta(days=ttl_days),
                 least_similarity=parameters.least_similarity,
             )
@@ -99,23 +105,15 @@ class EpisodesService:
             )
             stack.push_async_callback(pruning.write_uses)
             await stack.enter_async_context(
-                repeating("The pruning of episodes", parameters.sweep_seconds, pruning.sweep)
+                periodic("The pruning of episodes", parameters.sweep_seconds, pruning.sweep)
             )
             yield cls(store, counted, vectors)
 
-    def routes(self) -> Iterator[Route]:
-        """What it handles."""
-        yield answer_together(STORE_EPISODE, self.store)
-        yield answer(RETRIEVE_EPISODES, self.retrieve)
-        yield answer(GET_EPISODE, self.get)
-        yield answer(LIST_EPISODES, self.list)
-        yield answer(DELETE_EPISODE, self.delete)
-        yield answer(DELETE_EPISODES, self.delete_scope)
-
-    async def kept(self) -> Sequence[Kept]:
+    async def store_counts(self) -> Sequence[StoreCount]:
         """How many episodes there are in all."""
         return [await count_points(self._vectors, COLLECTION)]
 
+    @answer_batch(STORE_EPISODE)
     async def store(self, requests: Sequence[StoreEpisodeRequest]) -> list[StoreEpisodeResponse]:
         """Write what has arrived together, one write for each scope."""
         stored = {}
@@ -125,6 +123,7 @@ class EpisodesService:
         answers = [next(stored[request.scope]) for request in requests]
         return [StoreEpisodeResponse(episode_id=each, created=new) for each, new in answers]
 
+    @answer(RETRIEVE_EPISODES)
     async def retrieve(self, request: RetrieveEpisodesRequest) -> RetrieveEpisodesResponse:
         """Search by goal; what is found was useful once more."""
         found = await self._store.search(
@@ -133,21 +132,25 @@ class EpisodesService:
         self._uses.note(request.scope, [episode.id for episode in found])
         return RetrieveEpisodesResponse(episodes=tuple(found))
 
+    @answer(GET_EPISODE)
     async def get(self, request: GetEpisodeRequest) -> GetEpisodeResponse:
         """Read one episode."""
         return GetEpisodeResponse(episode=await self._store.get(request.scope, request.episode_id))
 
+    @answer(LIST_EPISODES)
     async def list(self, request: ListEpisodesRequest) -> ListEpisodesResponse:
         """Read a page of episodes."""
         episodes, total = await self._store.page(request.scope, request.limit, request.offset)
         return ListEpisodesResponse(episodes=tuple(episodes), total=total)
 
+    @answer(DELETE_EPISODE)
     async def delete(self, request: DeleteEpisodeRequest) -> DeleteEpisodeResponse:
         """Delete one episode."""
         deleted = await self._store.delete(request.scope, [request.episode_id])
         await self._uses.forget(request.scope, [request.episode_id])
         return DeleteEpisodeResponse(deleted=deleted > 0)
 
+    @answer(DELETE_EPISODES)
     async def delete_scope(self, request: DeleteEpisodesRequest) -> DeleteEpisodesResponse:
         """Delete all episodes of a scope."""
         deleted = await self._store.delete_scope(request.scope)

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from fourtier.engines.stores import Collection
 from fourtier.engines.timestamps import as_text
 from fourtier.engines.vectors.protocol import Hit, Point, VectorStore
 from fourtier.memory.episodes.records import (
@@ -16,6 +15,7 @@ from fourtier.memory.episodes.records import (
     to_payload,
 )
 from fourtier.models.embeddings.client import Embed
+from fourtier.runtime.service.stores import Collection
 from fourtier.schema.episodes import Episode, Result, StoreEpisodeRequest
 from fourtier.schema.message import Scope, Vector
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from fourtier.engines.stores import Collection
 from fourtier.engines.timestamps import as_text
 from fourtier.engines.vectors.protocol import Payload, Point, VectorStore
+from fourtier.runtime.service.stores import Collection
 from fourtier.schema.message import Scope, Vector
 
 DIMENSIONS = 1

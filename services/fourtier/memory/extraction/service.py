@@ -4,9 +4,9 @@ Every command that it sends has an id made from the run or the turn, so that an 
 again is harmless.
 """
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import ClassVar, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field
 
@@ -15,9 +15,7 @@ from fourtier.memory.extraction.by_rule import StatementsMethod
 from fourtier.memory.extraction.learning import Learned, Method
 from fourtier.memory.extraction.task import task_steps
 from fourtier.memory.statements.keeping import keep_episode, keep_facts
-from fourtier.runtime.rpc.caller import Caller
-from fourtier.runtime.rpc.routes import Route, on
-from fourtier.runtime.service.context import Parameters, Surroundings
+from fourtier.runtime.service import Caller, Parameters, Service, ServiceContext, on
 from fourtier.schema.agent import INVOCATION_ENDED, InvocationEnded
 from fourtier.schema.conversations import DIALOGUE_RECORDED, DialogueTurn
 
@@ -36,10 +34,11 @@ class ExtractionParameters(Parameters):
     )
 
 
-class ExtractionService:
+class ExtractionService(Service):
     """Learns from runs and from imported dialogue."""
 
-    parameters: ClassVar[type[ExtractionParameters]] = ExtractionParameters
+    name = "extraction"
+    parameters = ExtractionParameters
 
     def __init__(self, caller: Caller, method: Method, least_steps: int) -> None:
         self._caller = caller
@@ -49,10 +48,10 @@ class ExtractionService:
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, surroundings: Surroundings, parameters: ExtractionParameters
+        cls, context: ServiceContext, parameters: ExtractionParameters
     ) -> AsyncGenerator[Self]:
         """Choose the method."""
-        caller = surroundings.caller
+        caller = context.caller
         method: Method = (
             ModelMethod(caller, parameters.prompt_tokens)
             if parameters.method == "llm"
@@ -60,11 +59,7 @@ class ExtractionService:
         )
         yield cls(caller, method, parameters.least_steps)
 
-    def routes(self) -> Iterator[Route]:
-        """What it handles."""
-        yield on(INVOCATION_ENDED, self.learn_from_run)
-        yield on(DIALOGUE_RECORDED, self.learn_from_turn)
-
+    @on(INVOCATION_ENDED)
     async def learn_from_run(self, event: InvocationEnded) -> None:
         """Keep what a run taught, as far as the agent's flow wants it."""
         steps = task_steps(event) if event.record_episode else []
@@ -72,6 +67,7 @@ class ExtractionService:
         learned = await self._method.from_run(event, facts=event.extract_facts, task=task)
         await self._keep(event.run_id, learned)
 
+    @on(DIALOGUE_RECORDED)
     async def learn_from_turn(self, turn: DialogueTurn) -> None:
         """Keep what somebody said in past dialogue."""
         learned = await self._method.from_turn(turn)

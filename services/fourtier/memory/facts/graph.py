@@ -3,10 +3,11 @@
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fourtier.engines.graph.protocol import GraphSchema, GraphStore, Node, Row, Statement
+from fourtier.engines.graph.protocol import GraphStore, Row, Statement
 from fourtier.engines.graph.queries import load_queries, over
 from fourtier.memory.facts.records import FactRecord
 from fourtier.runtime.rpc.envelope import new_id
+from fourtier.runtime.service.stores import GraphSchema, Node
 from fourtier.schema.message import Scope
 
 SCHEMA = GraphSchema(
@@ -26,7 +27,7 @@ Versions = Mapping[Scope, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Owned:
+class ScopedFact:
     """A fact with its scope, where facts of many scopes are at hand."""
 
     scope: Scope
@@ -54,27 +55,27 @@ class FactGraph:
         their own, a writer could not tell that others are gone by now.
 
         Raises:
-            OvertakenError: one of them has got a version by now.
+            ConflictError: one of them has got a version by now.
         """
         await self._graph.write(None, *self._claims(dict.fromkeys(scopes, "")))
 
     async def write(
-        self, facts: Iterable[Owned], *, before: Container[str], versions: Versions
+        self, facts: Iterable[ScopedFact], *, before: Container[str], versions: Versions
     ) -> None:
         """Write facts in one transaction; those of `before` were there already.
 
         Raises:
-            OvertakenError: the facts of a scope have another version by now.
+            ConflictError: the facts of a scope have another version by now.
         """
         await self._graph.write(None, *self._claims(versions), *self._writes(facts, before))
 
     async def forget(
-        self, scope: Scope, fact_id: str, changed: Sequence[Owned], versions: Versions
+        self, scope: Scope, fact_id: str, changed: Sequence[ScopedFact], versions: Versions
     ) -> None:
         """Delete a fact and write those that are changed by that, in one transaction.
 
         Raises:
-            OvertakenError: as `write`.
+            ConflictError: as `write`.
         """
         of = {"scope": scope.key}
         statements = [
@@ -98,7 +99,7 @@ class FactGraph:
         yield from over(self._queries["next_versions"], "versions", known, all_there=True)
         yield from over(self._queries["begin_versions"], "versions", new)
 
-    def _writes(self, facts: Iterable[Owned], before: Container[str]) -> Iterator[Statement]:
+    def _writes(self, facts: Iterable[ScopedFact], before: Container[str]) -> Iterator[Statement]:
         rows: dict[str, Row] = {
             each.fact.id: {"scope": each.scope.key, **each.fact.to_row()} for each in facts
         }
@@ -138,10 +139,10 @@ class FactGraph:
         rows = await self._graph.read(scope, self._queries["count"], superseded=superseded)
         return int(rows[0]["number"])
 
-    async def everything(self, after: str, limit: int) -> list[Owned]:
+    async def everything(self, after: str, limit: int) -> list[ScopedFact]:
         """Facts of all scopes in the order of their ids, those behind `after`."""
         rows = await self._graph.read(None, self._queries["everything"], after=after, limit=limit)
-        return [Owned(_scope(row), FactRecord.from_row(row)) for row in rows]
+        return [ScopedFact(_scope(row), FactRecord.from_row(row)) for row in rows]
 
     async def number(self) -> int:
         """How many facts all scopes have together."""

@@ -3,12 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from fourtier.engines.stores import Collection
 from fourtier.engines.timestamps import as_moment
 from fourtier.engines.vectors.protocol import Hit, Payload, Point, VectorStore
-from fourtier.memory.facts.graph import Owned
+from fourtier.memory.facts.graph import ScopedFact
 from fourtier.memory.facts.records import FactRecord
 from fourtier.models.embeddings.client import Embed
+from fourtier.runtime.service.stores import Collection
 from fourtier.schema.message import Scope, Vector
 
 COLLECTION = Collection("facts", indexed=("valid",))
@@ -32,19 +32,19 @@ class FactIndex:
         where = None if superseded else {"valid": "yes"}
         return await self._vectors.search(scope, vector, query, limit, where)
 
-    async def stale(self, facts: Iterable[Owned]) -> list[Owned]:
+    async def stale(self, facts: Iterable[ScopedFact]) -> list[ScopedFact]:
         """Those of the facts that the index does not have, or has with another validity."""
-        by_scope: defaultdict[Scope, list[Owned]] = defaultdict(list)
+        by_scope: defaultdict[Scope, list[ScopedFact]] = defaultdict(list)
         for each in facts:
             by_scope[each.scope].append(each)
-        found: list[Owned] = []
+        found: list[ScopedFact] = []
         for scope, owned in by_scope.items():
             hits = await self._vectors.get(scope, [each.fact.id for each in owned])
             here = {hit.id: dict(hit.payload) for hit in hits}
             found += [each for each in owned if here.get(each.fact.id) != _payload(each.fact)]
         return found
 
-    async def points(self, facts: Sequence[Owned]) -> dict[Scope, list[Point]]:
+    async def points(self, facts: Sequence[ScopedFact]) -> dict[Scope, list[Point]]:
         """The points of facts; all texts are embedded together."""
         texts = list(dict.fromkeys(_said_by(each.fact) for each in facts))
         vectors: dict[str, Vector] = {}
@@ -56,7 +56,7 @@ class FactIndex:
             points[each.scope].append(_point(each.fact, vectors[_said_by(each.fact)]))
         return points
 
-    async def put(self, facts: Sequence[Owned]) -> None:
+    async def put(self, facts: Sequence[ScopedFact]) -> None:
         """Embed facts and write their points."""
         await self.write(await self.points(facts))
 

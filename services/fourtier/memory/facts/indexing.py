@@ -1,11 +1,11 @@
-"""Keeping the index in step with the graph, whoever else writes to the two."""
+"""RetentionPolicy the index in step with the graph, whoever else writes to the two."""
 
 from collections import defaultdict
 from collections.abc import Mapping
 
-from fourtier.memory.facts.graph import FactGraph, Owned
+from fourtier.memory.facts.graph import FactGraph, ScopedFact
 from fourtier.memory.facts.index import FactIndex
-from fourtier.runtime.errors import AwayError
+from fourtier.runtime.errors import UnavailableError
 from fourtier.schema.message import Scope
 
 #: Each time another writer has changed a fact meanwhile, so that more than two are rare.
@@ -28,18 +28,20 @@ class Indexing:
         """Write the points that facts lack, delete those of facts that are no more.
 
         Raises:
-            AwayError: the index does not show what is written to it.
+            UnavailableError: the index does not show what is written to it.
         """
         for _ in range(_ROUNDS):
             if not facts:
                 return
             facts = await self._written(facts)
-        raise AwayError("the vectors do not show what was written to them")
+        raise UnavailableError("the vectors do not show what was written to them")
 
     async def _written(self, facts: Mapping[str, Scope]) -> Mapping[str, Scope]:
         """Those of the facts whose points were not in step, and are so now."""
         now = await self._graph.by_ids(facts)
-        stale = await self._index.stale([Owned(facts[each], fact) for each, fact in now.items()])
+        stale = await self._index.stale(
+            [ScopedFact(facts[each], fact) for each, fact in now.items()]
+        )
         await self._index.put(stale)
         gone = {each: scope for each, scope in facts.items() if each not in now}
         deleted = await self._delete(gone)

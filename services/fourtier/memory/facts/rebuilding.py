@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fourtier.memory.facts.graph import FactGraph
 from fourtier.memory.facts.index import FactIndex
 from fourtier.memory.facts.indexing import Indexing
-from fourtier.runtime.errors import RefusedError
+from fourtier.runtime.errors import PermanentError
 from fourtier.schema.message import Scope
 
 #: Facts in one part: a second or so of the bundled model's time, in which nothing else is written.
@@ -52,14 +52,14 @@ class Rebuilding:
         """Do the part that begins at a cursor; the empty one is the beginning.
 
         Raises:
-            RefusedError: it is no cursor.
+            PermanentError: it is no cursor.
         """
         stage, _, after = (cursor or f"{_FACTS_STAGE} ").partition(" ")
         if stage == _FACTS_STAGE:
             return await self._facts(after)
         if stage == _SCOPES_STAGE:
             return await self._scopes(after)
-        raise RefusedError(f"{cursor!r} is no cursor that an answer gave")
+        raise PermanentError(f"{cursor!r} is no cursor that an answer gave")
 
     async def _facts(self, after: str) -> Part:
         async with self._writing:

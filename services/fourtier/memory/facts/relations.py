@@ -52,7 +52,7 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RelationMatch:
     """What a verb tells."""
 
     thing: Thing
@@ -123,7 +123,7 @@ _RELATIONS = (
 )
 
 
-def read_relation(text: str, *, cased: bool) -> Iterator[Told]:
+def read_relation(text: str, *, cased: bool) -> Iterator[RelationMatch]:
     """What the verbs of a text tell, the likeliest first."""
     for relation in _RELATIONS:
         match = relation.phrase.match(text)
@@ -133,7 +133,7 @@ def read_relation(text: str, *, cased: bool) -> Iterator[Told]:
                 yield told
 
 
-def _read(relation: Relation, match: re.Match[str], *, cased: bool) -> Told | None:
+def _read(relation: Relation, match: re.Match[str], *, cased: bool) -> RelationMatch | None:
     subject = _subject(relation, match["subject"])
     sort = match.groupdict().get("sort") or ""
     value = read_value(match["value"], cased=cased, sorted_out=bool(sort))
@@ -144,7 +144,7 @@ def _read(relation: Relation, match: re.Match[str], *, cased: bool) -> Told | No
         if relation.name
         else f"{subject.owner}|{_verb(match)}"
     )
-    return Told(
+    return RelationMatch(
         Thing(key, terms(relation.name), terms(sort), subject.unique), value, relation.change
     )
 

@@ -68,7 +68,7 @@ _LONGEST = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class Triple:
     """What is said of what.
 
     Attributes:
@@ -83,7 +83,7 @@ class Claim:
 
 
 @lru_cache(maxsize=20_000)
-def read_claim(content: str) -> Claim | None:
+def read_triple(content: str) -> Triple | None:
     """Read a statement; None when it is not one of a thing with one value at a time."""
     text = _SPACE.sub(" ", unicodedata.normalize("NFKC", content).replace("\u2019", "'")).strip(
         " .!,"
@@ -102,14 +102,14 @@ def read_claim(content: str) -> Claim | None:
         return None
     text = _SPACE.sub(" ", CHANGE.sub(" ", text)).strip(" ,.!")
     for claim in _readings(text, cased=cased):
-        return Claim(claim.thing, claim.value, claim.change or claim.thing.change or change)
+        return Triple(claim.thing, claim.value, claim.change or claim.thing.change or change)
     return None
 
 
-def _readings(text: str, *, cased: bool) -> Iterator[Claim]:
+def _readings(text: str, *, cased: bool) -> Iterator[Triple]:
     """The ways to read a text, the most telling first."""
     for told in read_relation(text, cased=cased):
-        yield Claim(told.thing, told.value, told.change)
+        yield Triple(told.thing, told.value, told.change)
     if (count := _COUNT.match(text)) is not None:
         yield from _of_count(count)
     if (became := _BECAME.match(text) or _MADE_IT.match(text)) is not None:
@@ -125,16 +125,16 @@ def _readings(text: str, *, cased: bool) -> Iterator[Claim]:
         yield from _of_being(text[: verb.start()], verb, text[verb.end() :], cased=cased)
 
 
-def _of_count(match: re.Match[str]) -> Iterator[Claim]:
+def _of_count(match: re.Match[str]) -> Iterator[Triple]:
     """A later count is no other than the first only where it says that something changed."""
     subject = read_subject(match["subject"])
     if subject is not None:
         head = terms(match["counted"])
         key = thing_key(f"{subject.owner}|number of", head)
-        yield Claim(Thing(key, head, frozenset(), unique=False), Value("number"))
+        yield Triple(Thing(key, head, frozenset(), unique=False), Value("number"))
 
 
-def _of_being(phrase: str, verb: re.Match[str], said: str, *, cased: bool) -> Iterator[Claim]:
+def _of_being(phrase: str, verb: re.Match[str], said: str, *, cased: bool) -> Iterator[Triple]:
     claim = _of_noun(phrase, said, cased=cased)
     if claim is None:
         return
@@ -146,22 +146,22 @@ def _of_being(phrase: str, verb: re.Match[str], said: str, *, cased: bool) -> It
     yield replace(claim, thing=replace(thing, unique=thing.unique and dated and one))
 
 
-def _of_noun(phrase: str, said: str, *, cased: bool) -> Claim | None:
+def _of_noun(phrase: str, said: str, *, cased: bool) -> Triple | None:
     value = read_value(said, cased=cased)
     if value is not None and value.kind in {"number", "time"}:
         # "2,000 dollars for the trip": what it is for belongs to the name.
         said, also, purpose = said.partition(" for ")
         phrase, value = f"{phrase}{also}{purpose}", read_value(said, cased=cased)
     thing = read_thing(phrase)
-    return Claim(thing, value) if thing is not None and value is not None else None
+    return Triple(thing, value) if thing is not None and value is not None else None
 
 
-def explicit_claim(subject: str, attribute: str) -> Claim:
+def explicit_triple(subject: str, attribute: str) -> Triple:
     """The claim of a statement that comes with its subject and attribute."""
-    return Claim(read_attribute(subject, attribute), Value("any"), attribute=plain(attribute))
+    return Triple(read_attribute(subject, attribute), Value("any"), attribute=plain(attribute))
 
 
-def may_replace(newer: Claim, older: Claim) -> bool:
+def may_replace(newer: Triple, older: Triple) -> bool:
     """Whether the older one is not true any more if both are about one thing."""
     return (
         comparable(newer.value, older.value)

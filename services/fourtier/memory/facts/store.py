@@ -5,16 +5,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fourtier.engines.graph.conflicts import again_when_overtaken
-from fourtier.engines.graph.protocol import GraphStore, OvertakenError
+from fourtier.engines.graph.conflicts import retry_on_conflict
+from fourtier.engines.graph.protocol import ConflictError, GraphStore
 from fourtier.engines.vectors.protocol import VectorStore
-from fourtier.memory.facts.graph import FactGraph, Owned, Versions
+from fourtier.memory.facts.graph import FactGraph, ScopedFact, Versions
 from fourtier.memory.facts.index import FactIndex
 from fourtier.memory.facts.indexing import Indexing
 from fourtier.memory.facts.ranking import successors_first
 from fourtier.memory.facts.rebuilding import Part, Rebuilding
 from fourtier.memory.facts.records import FactRecord
-from fourtier.memory.facts.supersession import settle, slot_of
+from fourtier.memory.facts.supersession import resolve_validity, slot_of
 from fourtier.models.embeddings.client import Embed
 from fourtier.schema.message import Scope, Vector
 
@@ -45,16 +45,16 @@ class FactStore:
         self._indexing = Indexing(self._graph, self._index)
         self._rebuilding = Rebuilding(self._graph, self._index, self._indexing, self._writing)
 
-    async def store(self, stated: Sequence[Owned]) -> list[Stored]:
+    async def store(self, stated: Sequence[ScopedFact]) -> list[Stored]:
         """Write facts of any scopes; the same facts again change nothing.
 
         Graph first, vectors second: when it fails between the two, the repetition of the messages
         finds what the vectors lack.
         """
         async with self._writing:
-            known, settled = await again_when_overtaken(lambda: self._write(stated))
+            known, resolved = await retry_on_conflict(lambda: self._write(stated))
         superseded: defaultdict[str, list[str]] = defaultdict(list)
-        for each in settled:
+        for each in resolved:
             superseded[each.fact.superseded_by].append(each.fact.id)
         ids = [each.fact.id for each in stated]
         return [
@@ -68,31 +68,31 @@ class FactStore:
         ]
 
     async def _write(
-        self, stated: Sequence[Owned]
-    ) -> tuple[Mapping[str, FactRecord], Sequence[Owned]]:
+        self, stated: Sequence[ScopedFact]
+    ) -> tuple[Mapping[str, FactRecord], Sequence[ScopedFact]]:
         """Facts that were known before, and the stated ones with those that they bear on, as now.
 
         Raises:
-            OvertakenError: another replica has written to one of the scopes meanwhile.
+            ConflictError: another replica has written to one of the scopes meanwhile.
         """
         versions = await self._graph.versions({each.scope for each in stated})
         known = await self._graph.by_ids({each.fact.id: each.scope for each in stated})
         facts = _merged(stated, known)
         slots = _slots(facts, known)
         members = await self._graph.by_slots(slots)
-        others = [Owned(slots[fact.slot], fact) for fact in members.values()]
+        others = [ScopedFact(slots[fact.slot], fact) for fact in members.values()]
         await self._require_versions(
             versions, {each.scope for each in others} | {facts[each].scope for each in known}
         )
-        settled = _settled({each.fact.id: each for each in others} | facts)
-        stale = await self._index.stale(settled)
+        resolved = _resolved({each.fact.id: each for each in others} | facts)
+        stale = await self._index.stale(resolved)
         points = await self._index.points(stale)
         before = known | members
-        if changed := _changed(settled, before):
+        if changed := _changed(resolved, before):
             await self._graph.write(changed, before=before, versions=versions)
         await self._index.write(points)
         await self._indexing.bring_in_step(_scopes([*changed, *stale]))
-        return known, settled
+        return known, resolved
 
     async def search(
         self, scope: Scope, query: str, vector: Vector | None, top_k: int, *, superseded: bool
@@ -128,7 +128,7 @@ class FactStore:
         a repetition after a failure still finds it there.
         """
         async with self._writing:
-            known = await again_when_overtaken(lambda: self._forget(scope, fact_id))
+            known = await retry_on_conflict(lambda: self._forget(scope, fact_id))
             indexed = await self._index.delete(scope, [fact_id])
             await self._indexing.bring_in_step({fact_id: scope})
         return known or indexed > 0
@@ -137,7 +137,7 @@ class FactStore:
         """Delete a fact from the graph and settle what it superseded; whether there was one.
 
         Raises:
-            OvertakenError: as `_write`.
+            ConflictError: as `_write`.
         """
         versions = await self._graph.versions([scope])
         fact = await self.get(scope, fact_id)
@@ -145,30 +145,30 @@ class FactStore:
             return False
         await self._require_versions(versions, {scope})
         members = await self._graph.by_slots({fact.slot: scope} if fact.slot else {})
-        left = {each.id: Owned(scope, each) for each in members.values() if each != fact}
-        settled = _settled(left)
-        await self._index.put(await self._index.stale(settled))
+        left = {each.id: ScopedFact(scope, each) for each in members.values() if each != fact}
+        resolved = _resolved(left)
+        await self._index.put(await self._index.stale(resolved))
         try:
-            await self._graph.forget(scope, fact_id, _changed(settled, members), versions)
+            await self._graph.forget(scope, fact_id, _changed(resolved, members), versions)
         finally:
-            await self._indexing.bring_in_step(_scopes(settled))
+            await self._indexing.bring_in_step(_scopes(resolved))
         return True
 
     async def _require_versions(self, versions: Versions, scopes: Iterable[Scope]) -> None:
         """See that scopes that have facts have a version.
 
         Raises:
-            OvertakenError: one has none, and got one now.
+            ConflictError: one has none, and got one now.
         """
         if without := {scope for scope in scopes if not versions[scope]}:
             await self._graph.begin_versions(without)
-            raise OvertakenError("there were facts without a version")
+            raise ConflictError("there were facts without a version")
 
     async def forget_scope(self, scope: Scope) -> int:
         """Delete all facts of a scope; returns how many there were."""
         async with self._writing:
             number = await self._graph.count(scope, superseded=True)
-            await again_when_overtaken(lambda: self._graph.forget_scope(scope))
+            await retry_on_conflict(lambda: self._graph.forget_scope(scope))
             await self._index.delete_scope(scope)
             # What another replica has stored meanwhile stays, and so do its vectors.
             left = await self._graph.page(scope, _ALL, 0, superseded=True)
@@ -184,38 +184,40 @@ class FactStore:
         return await self._graph.number(), await self._index.count()
 
 
-def _merged(stated: Iterable[Owned], known: Mapping[str, FactRecord]) -> dict[str, Owned]:
+def _merged(stated: Iterable[ScopedFact], known: Mapping[str, FactRecord]) -> dict[str, ScopedFact]:
     """Each fact once, after all of its statements, in the slot that its words now say."""
-    facts: dict[str, Owned] = {}
+    facts: dict[str, ScopedFact] = {}
     for each in stated:
         here = facts.get(each.fact.id)
         before = here.fact if here else known.get(each.fact.id)
         fact = before.stated_again(each.fact) if before else each.fact
-        facts[fact.id] = Owned(each.scope, replace(fact, slot=slot_of(each.scope, fact)))
+        facts[fact.id] = ScopedFact(each.scope, replace(fact, slot=slot_of(each.scope, fact)))
     return facts
 
 
-def _slots(facts: Mapping[str, Owned], known: Mapping[str, FactRecord]) -> dict[str, Scope]:
+def _slots(facts: Mapping[str, ScopedFact], known: Mapping[str, FactRecord]) -> dict[str, Scope]:
     """The slots that facts are in, or were in before."""
     now = {each.fact.slot: each.scope for each in facts.values()}
     before = {fact.slot: facts[fact.id].scope for fact in known.values()}
     return {slot: scope for slot, scope in (now | before).items() if slot}
 
 
-def _settled(facts: Mapping[str, Owned]) -> list[Owned]:
+def _resolved(facts: Mapping[str, ScopedFact]) -> list[ScopedFact]:
     """All of the facts with their validity, slot by slot."""
     by_slot: defaultdict[tuple[Scope, str], list[FactRecord]] = defaultdict(list)
     for each in facts.values():
         alone = "" if each.fact.slot else each.fact.id
         by_slot[each.scope, each.fact.slot or alone].append(each.fact)
     return [
-        Owned(scope, fact) for (scope, _), members in by_slot.items() for fact in settle(members)
+        ScopedFact(scope, fact)
+        for (scope, _), members in by_slot.items()
+        for fact in resolve_validity(members)
     ]
 
 
-def _scopes(facts: Iterable[Owned]) -> dict[str, Scope]:
+def _scopes(facts: Iterable[ScopedFact]) -> dict[str, Scope]:
     return {each.fact.id: each.scope for each in facts}
 
 
-def _changed(settled: Iterable[Owned], before: Mapping[str, FactRecord]) -> list[Owned]:
-    return [each for each in settled if before.get(each.fact.id) != each.fact]
+def _changed(resolved: Iterable[ScopedFact], before: Mapping[str, FactRecord]) -> list[ScopedFact]:
+    return [each for each in resolved if before.get(each.fact.id) != each.fact]

@@ -12,45 +12,45 @@ from dataclasses import replace
 
 from fourtier.memory.facts.identity import owner_of, slot_id
 from fourtier.memory.facts.records import OPEN, FactRecord
-from fourtier.memory.facts.statement import Claim, explicit_claim, may_replace, read_claim
+from fourtier.memory.facts.statement import Triple, explicit_triple, may_replace, read_triple
 from fourtier.memory.facts.things import SPEAKER, is_shorter_name, short_name
 from fourtier.schema.message import Scope
 
 
-def claim_of(fact: FactRecord) -> Claim | None:
+def triple_of(fact: FactRecord) -> Triple | None:
     """What a fact says of which thing: as it was told, or read from its words."""
     if fact.subject and fact.attribute:
-        return explicit_claim(fact.subject, fact.attribute)
-    return read_claim(fact.content)
+        return explicit_triple(fact.subject, fact.attribute)
+    return read_triple(fact.content)
 
 
 def slot_of(scope: Scope, fact: FactRecord) -> str:
     """The slot that a fact belongs to; empty for one that never takes another's place."""
-    claim = claim_of(fact)
+    claim = triple_of(fact)
     if claim is None:
         return ""
     return slot_id(scope, claim.thing.key.replace(SPEAKER, owner_of(scope, fact.speaker)))
 
 
-def settle(facts: Sequence[FactRecord]) -> list[FactRecord]:
+def resolve_validity(facts: Sequence[FactRecord]) -> list[FactRecord]:
     """The facts of one slot with their validity set.
 
     A fact is valid until the first statement after it that is about the same thing. Of those made
     at one time, in one message perhaps, the last is one that says that something has changed.
     """
     ordered = sorted(facts, key=_said_at)
-    slot = _Slot([claim_of(fact) for fact in ordered])
-    settled: list[FactRecord] = []
+    slot = _Slot([triple_of(fact) for fact in ordered])
+    resolved: list[FactRecord] = []
     for place, fact in enumerate(ordered):
         after = slot.replaced_at(place)
-        settled.append(_open(fact) if after is None else _superseded(fact, ordered[after]))
-    return settled
+        resolved.append(_open(fact) if after is None else _superseded(fact, ordered[after]))
+    return resolved
 
 
 class _Slot:
     """The claims of one slot in the order in which they were made."""
 
-    def __init__(self, claims: Sequence[Claim | None]) -> None:
+    def __init__(self, claims: Sequence[Triple | None]) -> None:
         self._claims = claims
         self._by_name: defaultdict[frozenset[int], list[int]] = defaultdict(list)
         for place, claim in enumerate(claims):
@@ -79,12 +79,12 @@ class _Slot:
             return new.attribute == old.attribute
         return short_name(old.thing) == self._name_meant(newer, new)
 
-    def _name_meant(self, newer: int, new: Claim) -> frozenset[int] | None:
+    def _name_meant(self, newer: int, new: Triple) -> frozenset[int] | None:
         if newer not in self._meant:
             self._meant[newer] = self._find_name(newer, new)
         return self._meant[newer]
 
-    def _find_name(self, newer: int, new: Claim) -> frozenset[int]:
+    def _find_name(self, newer: int, new: Triple) -> frozenset[int]:
         """Of the names before it, the one that it gives, or the only one that it can mean."""
         own = short_name(new.thing)
         before = [
@@ -99,7 +99,7 @@ class _Slot:
 
 
 def _said_at(fact: FactRecord) -> tuple[str, bool, str]:
-    claim = claim_of(fact)
+    claim = triple_of(fact)
     return fact.stated_at, claim is not None and claim.change, fact.id
 
 

@@ -5,9 +5,9 @@ a second end after the conversation went on, writes over what was there.
 """
 
 import logging
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import ClassVar, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field
 
@@ -15,10 +15,14 @@ from fourtier.memory.promotion.by_model import ModelMethod
 from fourtier.memory.promotion.by_rule import StatementsMethod
 from fourtier.memory.promotion.promoting import Method
 from fourtier.memory.statements.keeping import keep_episode, keep_facts
-from fourtier.runtime.rpc.caller import Caller
-from fourtier.runtime.rpc.envelope import handling
-from fourtier.runtime.rpc.routes import Route, on
-from fourtier.runtime.service.context import Parameters, Surroundings
+from fourtier.runtime.service import (
+    Caller,
+    Parameters,
+    Service,
+    ServiceContext,
+    current_envelope,
+    on,
+)
 from fourtier.schema.conversations import (
     CONVERSATION_ENDED,
     GET_CONVERSATION,
@@ -43,10 +47,11 @@ class PromotionParameters(Parameters):
     )
 
 
-class PromotionService:
+class PromotionService(Service):
     """Hears of conversations that have ended."""
 
-    parameters: ClassVar[type[PromotionParameters]] = PromotionParameters
+    name = "promotion"
+    parameters = PromotionParameters
 
     def __init__(self, caller: Caller, method: Method) -> None:
         self._caller = caller
@@ -55,10 +60,10 @@ class PromotionService:
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, surroundings: Surroundings, parameters: PromotionParameters
+        cls, context: ServiceContext, parameters: PromotionParameters
     ) -> AsyncGenerator[Self]:
         """Choose the method."""
-        caller = surroundings.caller
+        caller = context.caller
         method: Method = (
             ModelMethod(caller, parameters.part_tokens, parameters.most_steps)
             if parameters.method == "llm"
@@ -66,10 +71,7 @@ class PromotionService:
         )
         yield cls(caller, method)
 
-    def routes(self) -> Iterator[Route]:
-        """What it handles."""
-        yield on(CONVERSATION_ENDED, self.promote)
-
+    @on(CONVERSATION_ENDED)
     async def promote(self, event: ConversationEnded) -> None:
         """Read the record and keep what lasts. The commands are named after the event's message."""
         found = await self._caller.call(
@@ -85,6 +87,6 @@ class PromotionService:
             log.info("The conversation %s is gone: nothing to promote.", event.conversation_id)
             return
         promoted = await self._method.promote(event, invocations)
-        await keep_facts(self._caller, handling().id, promoted.facts)
+        await keep_facts(self._caller, current_envelope().id, promoted.facts)
         if promoted.episode is not None:
-            await keep_episode(self._caller, handling().id, promoted.episode)
+            await keep_episode(self._caller, current_envelope().id, promoted.episode)

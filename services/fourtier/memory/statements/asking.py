@@ -24,7 +24,7 @@ async def ask(caller: Caller, instructions: str, material: str, form: type[T]) -
 
     Raises:
         BadOutputError: the answer is no JSON, or has not that form.
-        CallFailedError, NoAnswerError: the model cannot be used.
+        CallFailedError, DeadlineExceededError: the model cannot be used.
     """
     request = CompleteRequest(
         messages=(

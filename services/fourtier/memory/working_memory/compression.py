@@ -55,7 +55,7 @@ class Plan:
     room: int
 
 
-def settled(
+def resolved(
     items: Sequence[WorkingMemoryItem], condensed: Condensed, threshold: int, keep_last: int
 ) -> tuple[Condensed, Plan | None]:
     """The condensed part as it may stay, and what to do where the trace is too long with it."""

@@ -1,27 +1,32 @@
 """`working-memory`: the trace of each run, on disk after every step, short enough for a prompt."""
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from functools import partial
-from typing import ClassVar, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field
 
-from fourtier.engines.config import engine_place
+from fourtier.engines.config import engine_config
 from fourtier.engines.counting import count_nodes
 from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.opening import open_graph
-from fourtier.engines.stores import Stores
 from fourtier.memory.working_memory.by_model import ModelCondenser, open_model_condenser
 from fourtier.memory.working_memory.records import RunKey
 from fourtier.memory.working_memory.store import SCHEMA, TraceStore
 from fourtier.memory.working_memory.traces import Traces
-from fourtier.runtime.rpc.routes import Route, answer, answer_together
-from fourtier.runtime.service.context import Parameters, Surroundings
-from fourtier.runtime.service.periodic import repeating
+from fourtier.runtime.service import (
+    Parameters,
+    Service,
+    ServiceContext,
+    Stores,
+    answer,
+    answer_batch,
+    periodic,
+)
 from fourtier.runtime.settings import Settings
-from fourtier.schema.status import Kept
+from fourtier.schema.status import StoreCount
 from fourtier.schema.working_memory import (
     APPEND_WORKING_MEMORY,
     DISCARD_WORKING_MEMORY,
@@ -69,11 +74,12 @@ class WorkingMemoryParameters(Parameters):
         return self.compression == "llm" or (self.compression == "auto" and named)
 
 
-class WorkingMemoryService:
+class WorkingMemoryService(Service):
     """Owns the traces of all runs."""
 
-    parameters: ClassVar[type[WorkingMemoryParameters]] = WorkingMemoryParameters
-    stores: ClassVar[Stores] = Stores(SCHEMA)
+    name = "working-memory"
+    parameters = WorkingMemoryParameters
+    stores = Stores(SCHEMA)
 
     def __init__(self, traces: Traces, graph: GraphStore) -> None:
         self._traces = traces
@@ -82,16 +88,16 @@ class WorkingMemoryService:
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, surroundings: Surroundings, parameters: WorkingMemoryParameters
+        cls, context: ServiceContext, parameters: WorkingMemoryParameters
     ) -> AsyncGenerator[Self]:
         """Open the graph and begin to look for what has expired."""
         async with AsyncExitStack() as stack:
-            graph = await stack.enter_async_context(open_graph(engine_place(surroundings), SCHEMA))
+            graph = await stack.enter_async_context(open_graph(engine_config(context), SCHEMA))
             store = TraceStore(graph)
             model: ModelCondenser | None = None
-            if parameters.by_model(surroundings.settings):
+            if parameters.by_model(context.settings):
                 model = await stack.enter_async_context(
-                    open_model_condenser(surroundings.caller, store, parameters.condense_seconds)
+                    open_model_condenser(context.caller, store, parameters.condense_seconds)
                 )
             traces = Traces(store, model)
             expire = partial(
@@ -100,20 +106,15 @@ class WorkingMemoryService:
                 traces_after=timedelta(seconds=parameters.keep_traces_seconds),
             )
             await stack.enter_async_context(
-                repeating("The sweep of expired traces", parameters.sweep_seconds, expire)
+                periodic("The sweep of expired traces", parameters.sweep_seconds, expire)
             )
             yield cls(traces, graph)
 
-    def routes(self) -> Iterator[Route]:
-        """What it handles."""
-        yield answer_together(APPEND_WORKING_MEMORY, self.append)
-        yield answer(GET_WORKING_MEMORY, self.get)
-        yield answer(DISCARD_WORKING_MEMORY, self.discard)
-
-    async def kept(self) -> Sequence[Kept]:
+    async def store_counts(self) -> Sequence[StoreCount]:
         """How many runs and steps there are in all."""
         return await count_nodes(self._graph, {"Run": "runs", "RunItem": "items of their traces"})
 
+    @answer_batch(APPEND_WORKING_MEMORY)
     async def append(
         self, requests: Sequence[AppendWorkingMemoryRequest]
     ) -> list[AppendWorkingMemoryResponse]:
@@ -121,11 +122,13 @@ class WorkingMemoryService:
         traces = await self._traces.append(requests)
         return [AppendWorkingMemoryResponse(trace=trace) for trace in traces]
 
+    @answer(GET_WORKING_MEMORY)
     async def get(self, request: GetWorkingMemoryRequest) -> GetWorkingMemoryResponse:
         """Read a run's trace."""
         trace, ended_with = await self._traces.get(RunKey.of(request), full=request.full)
         return GetWorkingMemoryResponse(trace=trace, answer=ended_with)
 
+    @answer(DISCARD_WORKING_MEMORY)
     async def discard(self, request: DiscardWorkingMemoryRequest) -> DiscardWorkingMemoryResponse:
         """Drop a run's steps."""
         discarded = await self._traces.discard(RunKey.of(request))

@@ -8,11 +8,12 @@ import asyncio
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from fourtier.engines.graph.protocol import GraphSchema, GraphStore, Node, Relation, Row, Statement
+from fourtier.engines.graph.protocol import GraphStore, Row, Statement
 from fourtier.engines.graph.queries import load_queries, over
 from fourtier.engines.timestamps import as_text
 from fourtier.memory.working_memory.compression import Condensed
 from fourtier.memory.working_memory.records import KeptRun, RunKey, to_item
+from fourtier.runtime.service.stores import GraphSchema, Node, Relation
 
 SCHEMA = GraphSchema(
     nodes=[
@@ -73,7 +74,7 @@ class TraceStore:
         """Write what has changed in runs, all in one transaction; nothing where nothing has.
 
         Raises:
-            OvertakenError: another replica has written to one of them since it was read.
+            ConflictError: another replica has written to one of them since it was read.
         """
         changed = sorted(
             (run for run in runs if run.changed or run.state_changed), key=lambda run: run.key.id
@@ -102,7 +103,7 @@ class TraceStore:
         """Delete a run's items, and the run too unless it has an answer; how many items.
 
         Raises:
-            OvertakenError: as `save`.
+            ConflictError: as `save`.
         """
         if not run.is_known or run.discarded:
             return 0

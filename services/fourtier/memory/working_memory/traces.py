@@ -5,9 +5,9 @@ import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from fourtier.engines.graph.conflicts import again_when_overtaken
+from fourtier.engines.graph.conflicts import retry_on_conflict
 from fourtier.memory.working_memory.by_model import ModelCondenser, Work
-from fourtier.memory.working_memory.compression import Condensed, by_rule, in_order, settled, shown
+from fourtier.memory.working_memory.compression import Condensed, by_rule, in_order, resolved, shown
 from fourtier.memory.working_memory.records import KeptRun, RunKey
 from fourtier.memory.working_memory.store import TraceStore
 from fourtier.schema.working_memory import AppendWorkingMemoryRequest, Trace
@@ -29,7 +29,7 @@ class Traces:
     async def append(self, requests: Sequence[AppendWorkingMemoryRequest]) -> list[Trace]:
         """Add items to runs; each trace as the next prompt is to show it, after all is on disk."""
         async with self._store.writing:
-            traces, work = await again_when_overtaken(lambda: self._append_all(requests))
+            traces, work = await retry_on_conflict(lambda: self._append_all(requests))
         if self._model is not None:
             for key, steps in work.items():
                 self._model.start(key, steps)
@@ -41,7 +41,7 @@ class Traces:
         """The traces, and what a model is to condense of them.
 
         Raises:
-            OvertakenError: another replica has written to one of the runs meanwhile.
+            ConflictError: another replica has written to one of the runs meanwhile.
         """
         work: dict[RunKey, Work] = {}
         runs = await self._store.load({RunKey.of(request) for request in requests})
@@ -56,7 +56,7 @@ class Traces:
     ) -> Trace:
         run.add(request.items)
         items = in_order(run.items.values())
-        condensed, plan = settled(items, run.condensed, request.threshold, request.keep_last)
+        condensed, plan = resolved(items, run.condensed, request.threshold, request.keep_last)
         if plan is not None:
             new = [item for item in items if condensed.through < item.step <= plan.through]
             if new:
@@ -78,7 +78,7 @@ class Traces:
             return await self._store.discard((await self._store.load([key]))[key])
 
         async with self._store.writing:
-            return await again_when_overtaken(discard)
+            return await retry_on_conflict(discard)
 
     async def expire(self, answers_after: timedelta, traces_after: timedelta) -> None:
         """Delete answers of discarded runs, and traces of runs that nobody goes on with."""

@@ -22,7 +22,7 @@ class CompletionParameters(Parameters):
         temperature: None leaves it to the endpoint, and is 0 for the bundled model.
         tokens_per_day: cap for the flow; None is no cap.
         context_window: tokens of the bundled model; an endpoint knows its own and refuses more.
-        side_by_side: completions at a time; None is 8, and 1 for the bundled model.
+        max_concurrency: completions at a time; None is 8, and 1 for the bundled model.
     """
 
     model: str | None = None
@@ -34,4 +34,4 @@ class CompletionParameters(Parameters):
     temperature: float | None = Field(default=None, ge=0)
     tokens_per_day: int | None = Field(default=None, ge=0)
     context_window: int = Field(default=4_096, ge=512)
-    side_by_side: int | None = Field(default=None, ge=1)
+    max_concurrency: int | None = Field(default=None, ge=1)

@@ -10,7 +10,7 @@ _OPENAI = "https://api.openai.com/v1"
 
 
 @dataclass(frozen=True, slots=True)
-class ModelPlace:
+class ModelEndpoint:
     """A model at an endpoint."""
 
     url: str
@@ -23,7 +23,7 @@ class ModelPlace:
         return urlsplit(self.url).hostname == urlsplit(_OPENAI).hostname
 
 
-def named_place(settings: Settings, model: str | None) -> ModelPlace | None:
+def named_model(settings: Settings, model: str | None) -> ModelEndpoint | None:
     """The endpoint that is named; None when it is left to the bundled model.
 
     An empty variable is as good as none. `model` is the flow's.
@@ -45,7 +45,7 @@ def named_place(settings: Settings, model: str | None) -> ModelPlace | None:
             "an endpoint is named by OPENAI_BASE_URL or OPENAI_API_KEY, and no model: set "
             "OPENAI_MODEL, or completion's parameter `model` in the flow"
         )
-    return ModelPlace(_checked(url or _OPENAI), key, name)
+    return ModelEndpoint(_checked(url or _OPENAI), key, name)
 
 
 def _checked(url: str) -> str:

@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import ClassVar, Self
+from operator import attrgetter
+from typing import Self
 
 import aiohttp
 
@@ -16,11 +17,9 @@ from fourtier.models.completion.dialects.schema import SchemaDialect
 from fourtier.models.completion.dialects.tools import ToolsDialect
 from fourtier.models.completion.endpoint import Endpoint
 from fourtier.models.completion.parameters import CompletionParameters
-from fourtier.models.completion.place import ModelPlace, named_place
+from fourtier.models.completion.place import ModelEndpoint, named_model
 from fourtier.models.completion.steps import Model, Sampling
-from fourtier.runtime.rpc.retry import Retry
-from fourtier.runtime.rpc.routes import Route, stream
-from fourtier.runtime.service.context import Surroundings
+from fourtier.runtime.service import Retry, Service, ServiceContext, stream
 from fourtier.schema.completion import COMPLETE, CompleteRequest, CompletionPiece
 
 log = logging.getLogger(__name__)
@@ -28,27 +27,28 @@ log = logging.getLogger(__name__)
 _CONNECT_SECONDS = 10.0
 #: What the bundled model is asked for; it answers best when it does not have to be inventive.
 _BUNDLED_TOKENS, _BUNDLED_TEMPERATURE = 256, 0.0
-_SIDE_BY_SIDE = 8
+_MAX_CONCURRENCY = 8
 
 
-class CompletionService:
+class CompletionService(Service):
     """Answers `completion.complete`."""
 
-    parameters: ClassVar[type[CompletionParameters]] = CompletionParameters
+    name = "completion"
+    parameters = CompletionParameters
 
-    def __init__(self, model: Model, side_by_side: int) -> None:
+    def __init__(self, model: Model, max_concurrency: int) -> None:
         self._model = model
-        self._side_by_side = side_by_side
+        self.max_concurrency = max_concurrency
 
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, surroundings: Surroundings, parameters: CompletionParameters
+        cls, context: ServiceContext, parameters: CompletionParameters
     ) -> AsyncGenerator[Self]:
         """Find the model that the environment names, or start the bundled one."""
-        place = named_place(surroundings.settings, parameters.model)
+        place = named_model(context.settings, parameters.model)
         budget = await asyncio.to_thread(
-            DayBudget.open, surroundings.data / "tokens.json", parameters.tokens_per_day
+            DayBudget.open, context.data / "tokens.json", parameters.tokens_per_day
         )
         async with AsyncExitStack() as stack:
             if place is None:
@@ -57,7 +57,7 @@ class CompletionService:
                 )
                 url, key, at_a_time = served.url, served.key, 1
             else:
-                url, key, at_a_time = place.url, place.key or "", _SIDE_BY_SIDE
+                url, key, at_a_time = place.url, place.key or "", _MAX_CONCURRENCY
             # Opened after the bundled model, so that its connections are closed before it stops.
             session = await stack.enter_async_context(_session(parameters))
             retry = Retry(attempts=parameters.attempts, first=0.5, cap=20.0)
@@ -65,13 +65,10 @@ class CompletionService:
             dialect, sampling = _dialect(place, parameters), _sampling(place, parameters)
             _tell(place, dialect)
             yield cls(
-                Model(endpoint, dialect, sampling, budget), parameters.side_by_side or at_a_time
+                Model(endpoint, dialect, sampling, budget), parameters.max_concurrency or at_a_time
             )
 
-    def routes(self) -> Iterator[Route]:
-        """What it handles."""
-        yield stream(COMPLETE, self.complete, side_by_side=self._side_by_side)
-
+    @stream(COMPLETE, max_concurrency=attrgetter("max_concurrency"))
     def complete(self, request: CompleteRequest) -> AsyncIterator[CompletionPiece]:
         """Stream one step of the model."""
         return self._model.step(request)
@@ -84,7 +81,7 @@ def _session(parameters: CompletionParameters) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(timeout=timeout)
 
 
-def _dialect(place: ModelPlace | None, parameters: CompletionParameters) -> Dialect:
+def _dialect(place: ModelEndpoint | None, parameters: CompletionParameters) -> Dialect:
     json_schemas = parameters.json_mode == "schema"
     if parameters.dialect == "tools" or (parameters.dialect == "auto" and place is not None):
         return ToolsDialect(json_schemas=json_schemas)
@@ -94,7 +91,7 @@ def _dialect(place: ModelPlace | None, parameters: CompletionParameters) -> Dial
     )
 
 
-def _sampling(place: ModelPlace | None, parameters: CompletionParameters) -> Sampling:
+def _sampling(place: ModelEndpoint | None, parameters: CompletionParameters) -> Sampling:
     if place is not None:
         return Sampling(
             model=place.model,
@@ -110,7 +107,7 @@ def _sampling(place: ModelPlace | None, parameters: CompletionParameters) -> Sam
     )
 
 
-def _tell(place: ModelPlace | None, dialect: Dialect) -> None:
+def _tell(place: ModelEndpoint | None, dialect: Dialect) -> None:
     if place is not None:
         how = "tool calls" if isinstance(dialect, ToolsDialect) else "JSON of a schema"
         log.info("Answers come from the model %s at %s, by %s.", place.model, place.url, how)

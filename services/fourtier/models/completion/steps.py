@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from fourtier.models.completion.budget import DayBudget
 from fourtier.models.completion.dialects.contract import Dialect
 from fourtier.models.completion.endpoint import Endpoint
+from fourtier.models.completion.metrics import count_tokens_used
 from fourtier.models.completion.wire import ChatRequest, Chunk, Prompt, Usage
 from fourtier.models.text.tokens import count_tokens
-from fourtier.runtime.rpc import instrumentation as telemetry
 from fourtier.schema.completion import CompleteRequest, CompletionPiece
 
 
@@ -95,7 +95,7 @@ class Model:
                             yield piece
         finally:
             cost = meter.cost
-            telemetry.count_model_tokens(meter.model, cost.prompt_tokens, cost.completion_tokens)
+            count_tokens_used(meter.model, cost.prompt_tokens, cost.completion_tokens)
             await self._budget.spend(cost.prompt_tokens + cost.completion_tokens)
         for piece in reader.finish(meter.reason):
             yield piece

@@ -2,17 +2,16 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import ClassVar, Self
+from typing import Self
 
 from pydantic import Field
 
 from fourtier.models.embeddings import bundled
 from fourtier.models.embeddings.encoder import Encoder
 from fourtier.models.embeddings.loading import load_model
-from fourtier.runtime.rpc.routes import Route, answer
-from fourtier.runtime.service.context import Parameters, Surroundings
+from fourtier.runtime.service import Parameters, Service, ServiceContext, answer
 from fourtier.schema.embeddings import EMBED, EmbedRequest, EmbedResponse
 from fourtier.schema.message import Vector
 
@@ -32,10 +31,11 @@ class EmbeddingsParameters(Parameters):
     )
 
 
-class EmbeddingsService:
+class EmbeddingsService(Service):
     """Answers `embeddings.embed`."""
 
-    parameters: ClassVar[type[EmbeddingsParameters]] = EmbeddingsParameters
+    name = "embeddings"
+    parameters = EmbeddingsParameters
 
     def __init__(self, encoder: Encoder, model: str) -> None:
         self._encoder = encoder
@@ -44,7 +44,7 @@ class EmbeddingsService:
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, _surroundings: Surroundings, parameters: EmbeddingsParameters
+        cls, _context: ServiceContext, parameters: EmbeddingsParameters
     ) -> AsyncGenerator[Self]:
         """Load the model."""
         model = await asyncio.to_thread(load_model, parameters.model)
@@ -60,11 +60,7 @@ class EmbeddingsService:
         finally:
             await encoder.close()
 
-    def routes(self) -> Iterator[Route]:
-        """What it handles."""
-        # The encoder makes the batches, so that a question does not wait behind a long list.
-        yield answer(EMBED, self.embed, side_by_side=64)
-
+    @answer(EMBED, max_concurrency=64)
     async def embed(self, question: EmbedRequest) -> EmbedResponse:
         """Embed texts."""
         vectors = await self._encoder.encode(question.texts)

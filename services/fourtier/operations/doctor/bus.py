@@ -5,27 +5,27 @@ import os
 from collections.abc import Mapping, Sequence
 
 from fourtier.flows.model import Flow
-from fourtier.flows.plan import bus_place
-from fourtier.flows.provisioning import admin_place
-from fourtier.interfaces.cli.connection import reachable_bus
+from fourtier.flows.plan import bus_config
+from fourtier.flows.provisioning import admin_config
 from fourtier.operations.backlogs import Queue, read_version
-from fourtier.operations.doctor.dead_letters import read_letters
+from fourtier.operations.connection import reachable_bus
+from fourtier.operations.doctor.dead_letters import read_dead_letters
 from fourtier.operations.doctor.findings import Finding
 from fourtier.operations.doctor.services import Heard, ask_services
 from fourtier.runtime.bus.contract import BusError
-from fourtier.runtime.bus.opening import BusPlace
-from fourtier.runtime.bus.pulsar.connection import Patience, connect_pulsar
-from fourtier.runtime.bus.pulsar.handshake import greet
+from fourtier.runtime.bus.opening import BusConfig
+from fourtier.runtime.bus.pulsar.connection import Timeouts, connect_pulsar
+from fourtier.runtime.bus.pulsar.handshake import handshake
 from fourtier.runtime.errors import FourtierError, StartupError
 from fourtier.runtime.rpc.caller import open_caller
 from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
 from fourtier.runtime.settings import Settings
 
 #: Nobody waits half a minute to hear that a broker does not answer.
-_PATIENCE = Patience(send=5.0, operation=8)
+_TIMEOUTS = Timeouts(send=5.0, operation=8)
 
 
-async def look_at_the_bus(
+async def check_bus(
     flow: Flow, name: str, settings: Settings, queues: Sequence[Queue]
 ) -> tuple[Finding, Heard, list[Finding]]:
     """The bus, what the services on it say, and the dead letters."""
@@ -38,37 +38,37 @@ async def look_at_the_bus(
             place.namespace,
             security=place.security,
             log_file=os.devnull,
-            patience=_PATIENCE,
+            timeouts=_TIMEOUTS,
         )
         async with connecting as bus, open_caller(bus) as caller:
             heard, letters = await asyncio.gather(
                 ask_services(caller, name, list(flow.services), _replicas(queues)),
-                read_letters(bus, name, _with_letters(flow, queues)),
+                read_dead_letters(bus, name, _with_letters(flow, queues)),
             )
     except (FourtierError, BusError) as error:
         return _unreachable(flow, name, settings, error), Heard(), []
     return _reached(called, place), heard, letters
 
 
-async def _name_of(place: BusPlace, flow: Flow, settings: Settings) -> str:
+async def _name_of(place: BusConfig, flow: Flow, settings: Settings) -> str:
     """What the broker calls itself; one that wants to know us first tells it to operators."""
-    if name := await greet(place.url, place.security.trust_certificates):
+    if name := await handshake(place.url, place.security.trust_certificates):
         return name.replace("Pulsar Server", "Pulsar ")
     try:
-        admin = admin_place(flow, settings)
+        admin = admin_config(flow, settings)
         return f"Pulsar {await read_version(admin)}" if admin else "a broker without a name"
     except StartupError:  # the line of the queues says why
         return "a broker that does not tell us its version"
 
 
-def _reached(called: str, place: BusPlace) -> Finding:
+def _reached(called: str, place: BusConfig) -> Finding:
     where = f"{place.tenant}/{place.namespace} at {place.url}"
     return Finding(what="bus", well=True, found=f"{called}, {where}")
 
 
 def _unreachable(flow: Flow, name: str, settings: Settings, error: Exception) -> Finding:
     remedy = f"start the flow: `fourtier up {name}`"
-    if bus_place(flow, settings).url != "embedded":
+    if bus_config(flow, settings).url != "embedded":
         remedy = (
             f"see whether the broker runs, and bus.url, FOURTIER_BUS_TOKEN and "
             f"FOURTIER_BUS_TRUST_CERTIFICATES; `fourtier init {name}` makes a missing namespace"

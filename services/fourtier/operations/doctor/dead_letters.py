@@ -4,15 +4,15 @@ import asyncio
 from collections.abc import Sequence
 
 from fourtier.operations.dead_letters import list_dead_letters
-from fourtier.operations.doctor.findings import Finding, looked_at
+from fourtier.operations.doctor.findings import Finding, checked
 from fourtier.runtime.bus.contract import Bus
 
 
-async def read_letters(bus: Bus, flow: str, services: Sequence[str]) -> list[Finding]:
+async def read_dead_letters(bus: Bus, flow: str, services: Sequence[str]) -> list[Finding]:
     """A line for each service that has dead letters, and one for all that have none."""
     found = await asyncio.gather(
         *(
-            looked_at(
+            checked(
                 f"dead letters of {service}",
                 _letters_of(bus, flow, service),
                 f"try `fourtier dead-letters list --flow {flow} --service {service}`",

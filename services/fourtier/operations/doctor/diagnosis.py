@@ -5,14 +5,14 @@ import time
 from collections.abc import Collection
 from importlib.metadata import version
 
-from fourtier.engines.config import EnginePlace, place_of
+from fourtier.engines.config import EngineConfig, resolve_engines
 from fourtier.engines.opening import graph_version, vectors_version
 from fourtier.flows.model import Flow, read_flow
 from fourtier.flows.plan import DEFAULT_DATA, engines_of
-from fourtier.flows.provisioning import admin_place, bus_needs
+from fourtier.flows.provisioning import admin_config, bus_needs
 from fourtier.operations.backlogs import Queue, read_queues
-from fourtier.operations.doctor.bus import look_at_the_bus
-from fourtier.operations.doctor.findings import Finding, looked_at
+from fourtier.operations.doctor.bus import check_bus
+from fourtier.operations.doctor.findings import Finding, checked
 from fourtier.operations.doctor.waiting import Judging, findings_of
 from fourtier.runtime.settings import Settings, read_settings
 
@@ -31,15 +31,17 @@ async def diagnose(name: str, old_after: float) -> list[Finding]:
     flow, settings = read_flow(name), read_settings()
     queues: list[Queue] = []
     stores, waiting = await asyncio.gather(
-        _stores(place_of(engines_of(flow, settings), settings, settings.data or DEFAULT_DATA)),
-        looked_at(
+        _stores(
+            resolve_engines(engines_of(flow, settings), settings, settings.data or DEFAULT_DATA)
+        ),
+        checked(
             "queues",
             _queues(flow, settings, Judging(name, old_after, at=time.time()), queues),
             "see whether Pulsar runs; look from where its admin API can be reached, as for "
             f"`fourtier init {name}`",
         ),
     )
-    bus, heard, letters = await look_at_the_bus(flow, name, settings, queues)
+    bus, heard, letters = await check_bus(flow, name, settings, queues)
     stores = [_seen_by_services(finding, heard.stores) for finding in stores]
     return [_ourselves(), bus, *stores, *heard.findings, *letters, *waiting]
 
@@ -49,7 +51,7 @@ def _ourselves() -> Finding:
     return Finding(what="this program", well=True, found=found)
 
 
-async def _stores(place: EnginePlace) -> list[Finding]:
+async def _stores(place: EngineConfig) -> list[Finding]:
     """Which stores there are, as far as they can be reached from here."""
 
     async def graph() -> list[Finding]:
@@ -61,13 +63,13 @@ async def _stores(place: EnginePlace) -> list[Finding]:
         return [Finding(what="vectors", well=True, found=found)]
 
     found = await asyncio.gather(
-        looked_at(
+        checked(
             "graph",
             graph(),
             "see whether the server runs, and whether engines.graph or FOURTIER_GRAPH_URL, "
             "FOURTIER_GRAPH_USER and FOURTIER_GRAPH_PASSWORD are right",
         ),
-        looked_at(
+        checked(
             "vectors",
             vectors(),
             "see whether the server runs, and whether engines.vectors or FOURTIER_VECTORS_URL, "
@@ -89,7 +91,7 @@ async def _queues(
     flow: Flow, settings: Settings, judging: Judging, queues: list[Queue]
 ) -> list[Finding]:
     """What waits; what was read is put into `queues` for those who look at the services."""
-    place = admin_place(flow, settings)
+    place = admin_config(flow, settings)
     if place is None:
         found = "cannot be told: the embedded bus has no admin API"
         return [Finding(what="queues", well=True, found=found)]

@@ -22,7 +22,7 @@ class Finding(BaseModel):
     remedy: str = ""
 
 
-async def looked_at(
+async def checked(
     what: str,
     looking: Awaitable[Sequence[Finding]],
     remedy: str,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from fourtier.operations.doctor.findings import Finding, duration, looked_at
+from fourtier.operations.doctor.findings import Finding, checked, duration
 from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.completion import COMPLETE, ChatMessage, CompleteRequest
 from fourtier.schema.embeddings import EMBED, EmbedRequest
@@ -57,10 +57,10 @@ async def _service(
     caller: Caller, flow: str, service: str, replicas: Sequence[str], heard: Heard
 ) -> list[Finding]:
     remedy = f"see whether {service} runs (`fourtier serve {flow} {service}`) and what its log says"
-    findings = await looked_at(service, _status(caller, service, replicas, heard), remedy)
+    findings = await checked(service, _status(caller, service, replicas, heard), remedy)
     if findings[0].well and service in _DEEPER:
         what, look, advice = _DEEPER[service]
-        findings += await looked_at(what, look(caller, what), advice, within=_MODEL_WITHIN)
+        findings += await checked(what, look(caller, what), advice, within=_MODEL_WITHIN)
     return findings
 
 
@@ -71,7 +71,7 @@ async def _status(
     began = time.perf_counter()
     status = await caller.call(status_of(service), StatusRequest())
     spent = (time.perf_counter() - began) * 1000
-    heard.stores |= {each.store for each in status.kept}
+    heard.stores |= {each.store for each in status.store_counts}
     up = duration((datetime.now(UTC) - status.started_at).total_seconds())
     versions = Counter(replicas or [status.version])
     told = ", ".join(f"{number} of {each or '?'}" for each, number in sorted(versions.items()))
@@ -90,24 +90,26 @@ async def _status(
 def _kept(service: str, status: StatusResponse) -> list[Finding]:
     """How much is in a service's stores."""
     what = f"stores of {service}"
-    if status.trouble:
+    if status.store_problem:
         return [
             Finding(
                 what=what,
                 well=False,
-                found=status.trouble,
+                found=status.store_problem,
                 remedy=f"see the lines of graph and vectors, and the log of {service}",
             )
         ]
-    if not status.kept:
+    if not status.store_counts:
         return []
-    found = ", ".join(f"{each.number:,} {each.kind} in the {each.store}" for each in status.kept)
+    found = ", ".join(
+        f"{each.number:,} {each.kind} in the {each.store}" for each in status.store_counts
+    )
     return [Finding(what=what, well=True, found=found, remedy=_difference(service, status))]
 
 
 def _difference(service: str, status: StatusResponse) -> str:
     """The index follows the graph, so the numbers may differ while facts are written."""
-    numbers = {each.number for each in status.kept}
+    numbers = {each.number for each in status.store_counts}
     if service != "facts" or len(numbers) == 1:
         return ""
     return "if they still differ when nothing is written: `fourtier facts reindex`"

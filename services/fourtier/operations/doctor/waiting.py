@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from fourtier.operations.backlogs import Queue
 from fourtier.operations.doctor.findings import Finding, duration
-from fourtier.runtime.process.host import OPERATOR
+from fourtier.runtime.rpc.dead_letter_queue import OPERATOR
 
 #: Of what a topic may hold; the broker refuses what is beyond it.
 _NEARLY_FULL = 0.8

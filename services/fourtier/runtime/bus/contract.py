@@ -1,10 +1,13 @@
 """The transport contract: four verbs, two transports, one test class that proves both."""
 
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
+
+from fourtier.runtime.errors import FourtierError
 
 
 class Mode(Enum):
@@ -34,6 +37,7 @@ class Delivery:
         id: the broker's name for it, the same at each delivery.
         published_at: Unix time in seconds.
         redelivered: whether it was delivered before and not acknowledged.
+        received_at: when it arrived in this process, by the clock of the event loop.
     """
 
     id: str
@@ -43,6 +47,7 @@ class Delivery:
     published_at: float
     redelivered: bool
     acknowledge: Callable[[], Awaitable[None]] = field(repr=False)
+    received_at: float = field(default_factory=time.monotonic)
 
 
 class Subscription(Protocol):
@@ -103,8 +108,17 @@ class Bus(Protocol):
         ...
 
 
-class BusError(Exception):
-    """The broker refused, timed out or cannot be reached."""
+class BusError(FourtierError):
+    """The broker failed, timed out or cannot be reached."""
+
+    type = "bus"
+    temporary = True
+
+
+class RejectedByBusError(BusError):
+    """The broker will never take this message: it is too large, or we may not publish there."""
+
+    temporary = False
 
 
 class UnconfirmedError(BusError):

@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class BusPlace:
+class BusConfig:
     """Where the bus is and which part of it is ours.
 
     Attributes:
@@ -34,7 +34,7 @@ class BusPlace:
 
 
 @asynccontextmanager
-async def open_bus(place: BusPlace) -> AsyncGenerator[tuple[Bus, str]]:
+async def open_bus(place: BusConfig) -> AsyncGenerator[tuple[Bus, str]]:
     """Connect; yields the bus and the URL by which others reach it.
 
     Raises:

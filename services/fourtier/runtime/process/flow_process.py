@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 from fourtier.runtime.bus.contract import Bus, BusError
-from fourtier.runtime.bus.opening import BusPlace, open_bus
+from fourtier.runtime.bus.opening import BusConfig, open_bus
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.process.data_lock import locked_data
 from fourtier.runtime.process.health import health_server
@@ -30,7 +30,7 @@ class ProcessPlan:
     """What a process runs and where it can be seen."""
 
     flow: str
-    bus: BusPlace
+    bus: BusConfig
     host: HostPlan
     health_host: str = "127.0.0.1"
     health_port: int = 6680
@@ -93,9 +93,7 @@ async def flow_process(plan: ProcessPlan) -> AsyncGenerator[FlowProcess]:
             telemetry_to(plan.host.settings.otlp_endpoint, plan.flow, services)
         )
         health_port = await stack.enter_async_context(
-            health_server(
-                plan.health_host, plan.health_port, lambda: _why_not_ready(state), registry
-            )
+            health_server(plan.health_host, plan.health_port, _Health(state), registry)
         )
         process = await _start(stack, plan, health_port)
         state.append(process)
@@ -144,10 +142,20 @@ def _say_that_it_is_up(plan: ProcessPlan, process: FlowProcess) -> None:
     )
 
 
-def _why_not_ready(state: list[FlowProcess]) -> str:
-    if not state:
-        return "starting"
-    return "" if state[0].ready else "stopping"
+@dataclass(frozen=True, slots=True)
+class _Health:
+    """What the health endpoint tells of a process that may not have started yet."""
+
+    state: list[FlowProcess]
+
+    def why_not_live(self) -> str:
+        hanging = self.state[0].host.hanging() if self.state else ()
+        return f"a handler hangs beyond its time limit: {', '.join(hanging)}" if hanging else ""
+
+    def why_not_ready(self) -> str:
+        if not self.state:
+            return "starting"
+        return "" if self.state[0].ready else "stopping"
 
 
 @contextlib.contextmanager

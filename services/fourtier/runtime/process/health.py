@@ -1,8 +1,9 @@
 """The health endpoint: /live, /ready and /metrics on one small HTTP server."""
 
 import os
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import Protocol
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry, generate_latest
@@ -14,16 +15,32 @@ from fourtier.runtime.errors import StartupError
 _ENDS_WITHIN = 1.0
 
 
+class Health(Protocol):
+    """What the endpoint asks: why a process is not well, empty where it is."""
+
+    def why_not_live(self) -> str:
+        """Why it should be started again."""
+        ...
+
+    def why_not_ready(self) -> str:
+        """Why it takes no messages now."""
+        ...
+
+
+def _response(well: str, problem: str) -> web.Response:
+    return web.Response(text=f"{problem or well}\n", status=503 if problem else 200)
+
+
 @asynccontextmanager
 async def health_server(
-    host: str, port: int, why_not_ready: Callable[[], str], registry: CollectorRegistry
+    host: str, port: int, health: Health, registry: CollectorRegistry
 ) -> AsyncGenerator[int]:
     """Serve until the context ends; yields the port, which 0 leaves to the system.
 
     Args:
         host: address to listen on.
         port: TCP port.
-        why_not_ready: empty while the flow takes messages, otherwise the reason.
+        health: what /live and /ready answer.
         registry: what /metrics shows.
 
     Raises:
@@ -31,11 +48,10 @@ async def health_server(
     """
 
     async def live(_request: web.Request) -> web.Response:
-        return web.Response(text="live\n")
+        return _response("live", health.why_not_live())
 
     async def ready(_request: web.Request) -> web.Response:
-        reason = why_not_ready()
-        return web.Response(text=f"{reason or 'ready'}\n", status=503 if reason else 200)
+        return _response("ready", health.why_not_ready())
 
     async def metrics(_request: web.Request) -> web.Response:
         return web.Response(

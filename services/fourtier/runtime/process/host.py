@@ -10,9 +10,12 @@ from typing import Any
 
 from fourtier.runtime.bus.contract import Bus
 from fourtier.runtime.rpc.caller import Caller, open_caller
-from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
+from fourtier.runtime.rpc.dead_letter_queue import OPERATOR, dead_letter_address
+from fourtier.runtime.rpc.limits import Limits
 from fourtier.runtime.rpc.server import Server
-from fourtier.runtime.service.context import Engines, Parameters, RunningService, Surroundings
+from fourtier.runtime.service.context import Parameters, ServiceContext
+from fourtier.runtime.service.declaration import Service
+from fourtier.runtime.service.engines import EnginesConfig
 from fourtier.runtime.service.registry import load_service
 from fourtier.runtime.service.status import status_route
 from fourtier.runtime.settings import Settings
@@ -21,8 +24,6 @@ log = logging.getLogger(__name__)
 
 #: How long messages in hand may take to be finished after a stop was asked for.
 _GRACE = 25.0
-#: The group by which people read the dead letters.
-OPERATOR = "operator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +36,28 @@ class HostPlan:
     """
 
     services: Mapping[str, Parameters]
-    engines: Engines
+    engines: EnginesConfig
     data: Path
     settings: Settings
+    limits: Limits = Limits()
 
 
 class Host:
     """The running services. `ready` is set once every route is subscribed."""
 
-    def __init__(self, caller: Caller) -> None:
+    def __init__(self, caller: Caller, limits: Limits = Limits()) -> None:
         self.ready = asyncio.Event()
         self._caller = caller
+        self._limits = limits
         self._at_once = asyncio.Event()
         self._servers: list[tuple[Server, list[asyncio.Task[None]]]] = []
 
-    def serve(self, bus: Bus, name: str, service: RunningService) -> Sequence[asyncio.Event]:
+    def serve(self, bus: Bus, name: str, service: Service) -> Sequence[asyncio.Event]:
         """Begin to serve a service's routes, and the one that every service has.
 
         An event for each tells when it is subscribed.
         """
-        server = Server(bus, name)
+        server = Server(bus, name, self._limits)
         events: list[asyncio.Event] = []
         tasks: list[asyncio.Task[None]] = []
         for route in (*service.routes(), status_route(name, service)):
@@ -75,7 +78,7 @@ class Host:
 
     async def wait_failed(self) -> None:
         """Wait for a route that ends by itself, which none should, and raise its error."""
-        await self._until_one_ends(self._caller.wait_deaf())
+        await self._until_one_ends(self._caller.wait_disconnected())
 
     async def _until_one_ends(self, other: Coroutine[Any, Any, None]) -> None:
         waiting = asyncio.create_task(other)
@@ -93,6 +96,10 @@ class Host:
         for task in self._tasks:
             if task.done() and not task.cancelled() and (error := task.exception()):
                 raise error
+
+    def hanging(self) -> Sequence[str]:
+        """Topics whose handlers did not end when their time limit was over."""
+        return [topic for server, _ in self._servers for topic in server.hanging()]
 
     def stop_at_once(self) -> None:
         """Let `stop` wait no longer for what is in hand."""
@@ -142,12 +149,12 @@ async def run_services(bus: Bus, plan: HostPlan) -> AsyncGenerator[Host]:
     """
     async with AsyncExitStack() as stack:
         caller = await stack.enter_async_context(open_caller(bus))
-        services: dict[str, RunningService] = {}
+        services: dict[str, Service] = {}
         for name, parameters in plan.services.items():
-            surroundings = Surroundings(caller, plan.data / name, plan.engines, plan.settings)
-            opening = load_service(name).open(surroundings, parameters)
+            context = ServiceContext(caller, plan.data / name, plan.engines, plan.settings)
+            opening = load_service(name).open(context, parameters)
             services[name] = await stack.enter_async_context(opening)
-        host = Host(caller)
+        host = Host(caller, plan.limits)
         stack.push_async_callback(host.stop)  # before what the services have open is closed
         events: list[asyncio.Event] = []
         for name, service in services.items():

@@ -16,8 +16,8 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import NoOpTracerProvider
 from prometheus_client import CollectorRegistry, ProcessCollector
 
+from fourtier.runtime import telemetry
 from fourtier.runtime.errors import StartupError
-from fourtier.runtime.rpc import instrumentation as telemetry
 
 #: Seconds for one request to the collector. A stop waits no longer for the last of them.
 _TIMEOUT = 5.0

@@ -1,8 +1,8 @@
-"""How much a route takes on. What is beyond that is refused at once, and told when to come back.
+"""Admission control: how much a route takes on. What is beyond that is shed, with a time to retry.
 
 Without it a service that cannot keep up lets every caller wait until its deadline, the new ones as
 long as the old ones. What was taken on is finished. Only what has a caller who can be told is ever
-refused, and nothing that was in hand before.
+shed, and nothing that a replica may have begun.
 """
 
 import math
@@ -16,41 +16,50 @@ from fourtier.runtime.rpc.envelope import Envelope
 
 #: How much the latest message counts in the mean time that one takes.
 _WEIGHT = 0.1
-#: A message is taken within this many seconds, or it was waiting or in hand somewhere before.
-_FRESH = 3.0
+#: By how many seconds the clocks of a publisher and of this process may differ.
+_CLOCK_SKEW = 5.0
 
 
 class Admission:
-    """Counts what a route has in hand and knows how long that takes.
+    """Counts what a route has in flight and knows how long that takes.
 
     Args:
-        most: messages in hand, waiting or being handled; None for any number.
-        side_by_side: how many are handled at once.
+        max_in_flight: messages waiting or being handled; None for any number.
+        max_concurrency: how many are handled at once.
     """
 
-    def __init__(self, topic: str, most: int | None, side_by_side: int) -> None:
+    def __init__(self, topic: str, max_in_flight: int | None, max_concurrency: int) -> None:
         self._topic = topic
-        self._most = most
-        self._side_by_side = side_by_side
-        self._in_hand = 0
+        self._max_in_flight = max_in_flight
+        self._max_concurrency = max_concurrency
+        self._since = time.time()
+        self._in_flight = 0
         self._mean_seconds = 0.0
 
-    def refusal(self, delivery: Delivery, around: Envelope) -> OverloadedError | None:
-        """Why a message is not taken on; None where it is."""
-        if self._most is None or self._in_hand < self._most:
+    def overload(self, delivery: Delivery, received: Envelope) -> OverloadedError | None:
+        """Why a message is shed; None where it is taken on."""
+        if self._max_in_flight is None or self._in_flight < self._max_in_flight:
             return None
-        if around.reply_to is None or around.again or _may_have_begun(delivery):
+        if received.reply_to is None or received.is_retry or self._may_have_begun(delivery):
             return None
-        seconds = self._in_hand * self._mean_seconds / self._side_by_side
-        return OverloadedError(self._topic, self._in_hand, max(1, math.ceil(seconds)))
+        seconds = self._in_flight * self._mean_seconds / self._max_concurrency
+        return OverloadedError(self._topic, self._in_flight, max(1, math.ceil(seconds)))
+
+    def _may_have_begun(self, delivery: Delivery) -> bool:
+        """Whether a replica that is gone may have had it in flight.
+
+        A broker marks what it gives to another consumer of the group. It forgets the mark when the
+        group had no consumer left, so what was published before this one came counts as begun too.
+        """
+        return delivery.redelivered or delivery.published_at < self._since + _CLOCK_SKEW
 
     def take(self) -> None:
-        """One more is in hand."""
-        self._in_hand += 1
+        """One more is in flight."""
+        self._in_flight += 1
 
-    def let_go(self) -> None:
-        """One less is in hand."""
-        self._in_hand -= 1
+    def release(self) -> None:
+        """One less is in flight."""
+        self._in_flight -= 1
 
     @contextmanager
     def timed(self) -> Generator[None]:
@@ -62,8 +71,3 @@ class Admission:
             seconds = time.monotonic() - began
             known = self._mean_seconds or seconds
             self._mean_seconds = known + _WEIGHT * (seconds - known)
-
-
-def _may_have_begun(delivery: Delivery) -> bool:
-    """Whether a replica that is gone may have had it in hand; Pulsar does not always tell."""
-    return delivery.redelivered or time.time() - delivery.published_at > _FRESH

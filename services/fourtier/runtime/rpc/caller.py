@@ -2,13 +2,13 @@
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from fourtier.runtime import telemetry
 from fourtier.runtime.bus.contract import (
     Address,
     Bus,
@@ -18,10 +18,16 @@ from fourtier.runtime.bus.contract import (
     Subscription,
     UnconfirmedError,
 )
-from fourtier.runtime.errors import CallFailedError, LostPieceError, NoAnswerError, RefusedError
+from fourtier.runtime.errors import (
+    CallFailedError,
+    DeadlineExceededError,
+    LostAnswerError,
+    PermanentError,
+)
 from fourtier.runtime.rpc import envelope
-from fourtier.runtime.rpc import instrumentation as telemetry
-from fourtier.runtime.rpc.heartbeat import Silence
+from fourtier.runtime.rpc.heartbeat import HeartbeatTimeout
+from fourtier.runtime.rpc.instrumentation import call_span
+from fourtier.runtime.rpc.routes import cancel_address
 from fourtier.schema.message import Answer, Message
 from fourtier.schema.topics import Call, Topic
 
@@ -32,7 +38,9 @@ Q = TypeVar("Q", bound=Message)
 A = TypeVar("A", bound=Message)
 
 #: A call that only reads is asked once more when this share of its deadline has passed in silence.
-_ASK_AGAIN_AFTER = 0.5
+_RETRY_AFTER = 0.5
+#: A cancellation that cannot be sent is not worth waiting for.
+_CANCEL_TIMEOUT = 2.0
 
 
 class _Asked:
@@ -41,6 +49,8 @@ class _Asked:
     def __init__(self, properties: dict[str, str]) -> None:
         self.properties = properties
         self.answers: asyncio.Queue[Delivery | BusError] = asyncio.Queue()
+        self.sequence = 0
+        self.ended = False
 
 
 class Caller:
@@ -49,13 +59,14 @@ class Caller:
     Open it with `open_caller`. One caller serves any number of calls at a time.
     """
 
-    def __init__(self, bus: Bus, silence: Silence = Silence()) -> None:
+    def __init__(self, bus: Bus, heartbeat_timeout: HeartbeatTimeout = HeartbeatTimeout()) -> None:
         self._bus = bus
-        self._silence = silence
+        self._heartbeat_timeout = heartbeat_timeout
         self._inbox = Address(f"inbox.{envelope.new_id()}", persistent=False)
         self._asked: dict[str, _Asked] = {}
-        self._deaf: BusError | None = None
-        self._became_deaf = asyncio.Event()
+        self._disconnected: BusError | None = None
+        self._became_disconnected = asyncio.Event()
+        self._cancelling: set[asyncio.Task[None]] = set()
 
     async def publish(self, topic: Topic[M], message: M, *, message_id: str = "") -> None:
         """Send one way; returns once the broker has it.
@@ -76,7 +87,7 @@ class Caller:
 
         Raises:
             CallFailedError: the service answered with an error.
-            NoAnswerError: no answer before the call's deadline.
+            DeadlineExceededError: no answer before the call's deadline.
             BusError: the broker did not take the question, or answers cannot come in any more.
         """
         with self._asking(call, question, "") as asked:
@@ -85,26 +96,49 @@ class Caller:
     async def stream(
         self, call: Call[Q, A], question: Q, *, message_id: str = ""
     ) -> AsyncIterator[A]:
-        """Ask and await the pieces of the answer; the deadline holds for each piece.
+        """Ask and await the answer's messages; the deadline holds for each of them.
+
+        Whoever leaves before the last one cancels the work behind the answer.
 
         Raises: as `call`.
         """
         with self._asking(call, question, message_id) as asked:
-            asked.properties[envelope.SIGNS] = "true"
-            with telemetry.calling(call.topic.name, asked.properties[envelope.ID]):
-                try:
-                    await self._ask(call, question, asked)
-                except UnconfirmedError as error:  # the broker is away for a while, as a restart
-                    log.warning("A question is asked again when its bus is back: %s", error)
-                delivery = await self._piece(call, question, asked, begun=False)
-            number = 0
-            _check_number(call, delivery, number)
-            yield _read(call, delivery)
-            while delivery.properties.get(envelope.LAST) != "true":
-                delivery = await self._piece(call, question, asked, begun=True)
-                number += 1
-                _check_number(call, delivery, number)
+            asked.properties[envelope.HEARTBEAT] = "true"
+            try:
+                with call_span(call.topic.name, asked.properties[envelope.ID]):
+                    try:
+                        await self._ask(call, question, asked)
+                    except UnconfirmedError as error:  # the broker is gone for a while: a restart
+                        log.warning("A question is sent again when its bus is back: %s", error)
+                    delivery = await self._message(call, question, asked, begun=False)
+                _check_sequence(call, delivery, asked)
                 yield _read(call, delivery)
+                while not asked.ended:
+                    delivery = await self._message(call, question, asked, begun=True)
+                    _check_sequence(call, delivery, asked)
+                    yield _read(call, delivery)
+            finally:
+                if not asked.ended:
+                    self._cancel(call.topic, asked.properties[envelope.ID])
+
+    def _cancel(self, topic: Topic[Any], message_id: str) -> None:
+        """Tell whoever works on a question that nobody waits for its answer; not waited for."""
+        task = asyncio.create_task(self._send_cancel(topic, message_id), name="cancel")
+        self._cancelling.add(task)
+        task.add_done_callback(self._cancelling.discard)
+
+    async def _send_cancel(self, topic: Topic[Any], message_id: str) -> None:
+        try:
+            async with asyncio.timeout(_CANCEL_TIMEOUT):
+                await self._bus.publish(
+                    cancel_address(topic), b"", properties={envelope.ID: message_id}
+                )
+        except (BusError, TimeoutError) as error:
+            log.info("A call on %s could not be cancelled: %s", topic.name, error)
+
+    async def close(self) -> None:
+        """Wait until what was cancelled is told."""
+        await asyncio.gather(*self._cancelling, return_exceptions=True)
 
     @contextmanager
     def _asking(self, call: Call[Q, A], question: Q, message_id: str) -> Generator[_Asked]:
@@ -113,13 +147,13 @@ class Caller:
         Raises:
             BusError: no answer can come in any more.
         """
-        if self._deaf is not None:
-            raise self._deaf
+        if self._disconnected is not None:
+            raise self._disconnected
         properties = envelope.properties_for(question)
         if message_id:
             properties[envelope.ID] = message_id
         properties[envelope.REPLY_TO] = self._inbox.name
-        properties[envelope.DEADLINE] = str(int((time.time() + call.deadline) * 1000))
+        properties[envelope.TIMEOUT] = str(int(call.deadline * 1000))
         asked = _Asked(properties)
         call_id = properties[envelope.ID]
         self._asked[call_id] = asked
@@ -132,18 +166,19 @@ class Caller:
     async def _first(self, call: Call[Q, A], question: Q, asked: _Asked) -> Delivery:
         """Send the question, within the call's deadline too, and await the first answer."""
         until = asyncio.get_running_loop().time() + call.deadline
-        with telemetry.calling(call.topic.name, asked.properties[envelope.ID]):
+        with call_span(call.topic.name, asked.properties[envelope.ID]):
             await self._ask(call, question, asked)
             left = until - asyncio.get_running_loop().time()
             if not call.topic.persistent:
                 try:
-                    return await _next(call, asked, left * _ASK_AGAIN_AFTER)
-                except NoAnswerError:
+                    return await _next(call, asked, left * _RETRY_AFTER)
+                except DeadlineExceededError:
+                    left *= 1 - _RETRY_AFTER
+                    asked.properties[envelope.TIMEOUT] = str(int(left * 1000))
                     await self._send(call.topic, question, asked.properties)
-                    left *= 1 - _ASK_AGAIN_AFTER
             return await _next(call, asked, left)
 
-    async def _piece(
+    async def _message(
         self, call: Call[Q, A], question: Q, asked: _Asked, *, begun: bool
     ) -> Delivery:
         """The next piece of a stream. After a silence without signs the question is asked again.
@@ -152,35 +187,35 @@ class Caller:
         anew. What is kept is handled again by itself, and a repeated question finds its answer.
         """
         until = asyncio.get_running_loop().time() + call.deadline
-        silence = self._silence.first
+        heartbeat_timeout = self._heartbeat_timeout.first
         while (left := until - asyncio.get_running_loop().time()) > 0:
             try:
-                delivery = await _next(call, asked, min(silence, left))
-            except NoAnswerError:
+                delivery = await _next(call, asked, min(heartbeat_timeout, left))
+            except DeadlineExceededError:
                 if begun and not call.topic.persistent:
-                    raise NoAnswerError(call.topic.name, silence) from None
+                    raise DeadlineExceededError(call.topic.name, heartbeat_timeout) from None
                 await self._ask_again(call, question, asked)
-                silence = min(2 * silence, self._silence.longest)
+                heartbeat_timeout = min(2 * heartbeat_timeout, self._heartbeat_timeout.longest)
             else:
-                if envelope.ALIVE not in delivery.properties:
+                if envelope.HEARTBEAT not in delivery.properties:
                     return delivery
-                silence = self._silence.first
-        raise NoAnswerError(call.topic.name, call.deadline)
+                heartbeat_timeout = self._heartbeat_timeout.first
+        raise DeadlineExceededError(call.topic.name, call.deadline)
 
     async def _ask(self, call: Call[Q, A], question: Q, asked: _Asked) -> None:
         try:
             async with asyncio.timeout(call.deadline):
                 await self._send(call.topic, question, asked.properties)
         except TimeoutError:
-            raise NoAnswerError(call.topic.name, call.deadline) from None
+            raise DeadlineExceededError(call.topic.name, call.deadline) from None
 
     async def _ask_again(self, call: Call[Q, A], question: Q, asked: _Asked) -> None:
         """Repeat a question; that it cannot be sent now does not end the wait for its answer."""
         log.info("Nothing is heard on %s: asked again.", call.topic.name)
-        asked.properties[envelope.AGAIN] = "true"
+        asked.properties[envelope.RETRY] = "true"
         try:
             await self._ask(call, question, asked)
-        except (BusError, NoAnswerError) as error:
+        except (BusError, DeadlineExceededError) as error:
             log.warning("A question could not be asked again: %s", error)
 
     async def _send(self, topic: Topic[Any], message: Message, properties: dict[str, str]) -> None:
@@ -205,21 +240,21 @@ class Caller:
                 if asked is not None:
                     asked.answers.put_nowait(delivery)
         except BusError as error:
-            self._deaf = error
-            self._became_deaf.set()
+            self._disconnected = error
+            self._became_disconnected.set()
             for asked in self._asked.values():
                 asked.answers.put_nowait(error)
             raise
 
-    async def wait_deaf(self) -> None:
+    async def wait_disconnected(self) -> None:
         """Wait until no answer can come in any more, which should never be, and say why.
 
         Raises:
             BusError: the inbox is gone.
         """
-        await self._became_deaf.wait()
-        if self._deaf is not None:
-            raise self._deaf
+        await self._became_disconnected.wait()
+        if self._disconnected is not None:
+            raise self._disconnected
 
     @property
     def inbox(self) -> Address:
@@ -232,23 +267,28 @@ async def _next(call: Call[Q, A], asked: _Asked, seconds: float) -> Delivery:
         async with asyncio.timeout(seconds):
             answer = await asked.answers.get()
     except TimeoutError:
-        raise NoAnswerError(call.topic.name, call.deadline) from None
+        raise DeadlineExceededError(call.topic.name, call.deadline) from None
     if isinstance(answer, BusError):
         raise answer
     return answer
 
 
-def _check_number(call: Call[Q, A], delivery: Delivery, number: int) -> None:
-    """See that no piece of a stream is missing.
+def _check_sequence(call: Call[Q, A], delivery: Delivery, asked: _Asked) -> None:
+    """See that no message of a stream is missing, and whether it is the last one.
 
-    What is kept may be handled again from its beginning, and its last piece stands for the whole.
+    What is persistent may be handled again from its beginning, and its last message stands for the
+    whole.
 
     Raises:
-        LostPieceError: one is, or pieces of another attempt came in between.
+        LostAnswerError: one is missing, or messages of another attempt came in between.
     """
-    given = delivery.properties.get(envelope.PIECE, str(number))
-    if not call.topic.persistent and given != str(number):
-        raise LostPieceError(call.topic.name)
+    asked.ended = delivery.properties.get(envelope.LAST) == "true"
+    expected, asked.sequence = str(asked.sequence), asked.sequence + 1
+    if (
+        not call.topic.persistent
+        and delivery.properties.get(envelope.SEQUENCE, expected) != expected
+    ):
+        raise LostAnswerError(call.topic.name)
 
 
 def _read(call: Call[Q, A], delivery: Delivery) -> A:
@@ -259,19 +299,22 @@ def _read(call: Call[Q, A], delivery: Delivery) -> A:
                 raise CallFailedError(call.topic.name, failed)
         return call.answer.model_validate_json(delivery.payload)
     except ValidationError as error:
-        raise RefusedError(
-            f"{call.topic.name} answered what is no {call.answer.__name__}: {error}"
+        raise PermanentError(
+            f"{call.topic.name} answered what is not a {call.answer.__name__}: {error}"
         ) from error
 
 
 @asynccontextmanager
-async def open_caller(bus: Bus, silence: Silence = Silence()) -> AsyncGenerator[Caller]:
+async def open_caller(
+    bus: Bus, heartbeat_timeout: HeartbeatTimeout = HeartbeatTimeout()
+) -> AsyncGenerator[Caller]:
     """Open a caller with its inbox; closing it leaves no task and no subscription behind."""
-    caller = Caller(bus, silence)
+    caller = Caller(bus, heartbeat_timeout)
     async with bus.subscribe(caller.inbox, "caller", Mode.EXCLUSIVE) as inbox:
         listening = asyncio.create_task(caller.listen(inbox), name="inbox")
         try:
             yield caller
         finally:
+            await caller.close()
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)

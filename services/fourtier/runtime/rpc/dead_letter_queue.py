@@ -7,12 +7,14 @@ from fourtier.runtime.bus.contract import Address, Delivery
 from fourtier.schema.topics import Topic
 
 DEAD_LETTERS = "dead-letters"
+#: The subscription by which people read the dead letters.
+OPERATOR = "operator"
 
 #: Properties of a dead letter, besides those that the message had.
 TOPIC = "dead-topic"
 KEY = "dead-key"
 #: `true` when its topic is a persistent one.
-KEPT = "dead-kept"
+PERSISTENT = "dead-persistent"
 REASON = "dead-error"
 ATTEMPTS = "dead-attempts"
 AT = "dead-at"
@@ -31,7 +33,7 @@ def dead_letter_properties(
     return dict(delivery.properties) | {
         TOPIC: topic.name,
         KEY: delivery.key,
-        KEPT: "true" if topic.persistent else "false",
+        PERSISTENT: "true" if topic.persistent else "false",
         REASON: reason[:_LONGEST_REASON],
         ATTEMPTS: str(attempts),
         AT: str(int(time.time() * 1000)),

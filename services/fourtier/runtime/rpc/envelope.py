@@ -1,87 +1,110 @@
 """The properties around a payload, and which message is being handled right now."""
 
-import time
+import re
 import uuid
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from fourtier.runtime.errors import MalformedError
 from fourtier.schema.message import Message, Scoped
 
 #: Names this one message, at every delivery.
 ID = "id"
 #: The caller's inbox; missing when nobody waits for an answer.
 REPLY_TO = "reply-to"
-#: Unix time in milliseconds after which nobody waits any more.
-DEADLINE = "deadline"
+#: For how many milliseconds the caller waits. A duration, so that no two clocks need to agree.
+TIMEOUT = "timeout-ms"
 #: `true` on the last answer to a call.
 LAST = "last"
 #: On the answers of a stream: its number, from 0, so that a lost one is noticed.
-PIECE = "piece"
+SEQUENCE = "sequence"
 #: On an answer that is an error: its type.
 ERROR = "error"
-#: `true` on a question whose caller wants signs while it is in hand, and on such a sign.
-SIGNS, ALIVE = "signs", "alive"
-#: `true` on a question that is asked once more; it may be under way, so it is never refused.
-AGAIN = "again"
+#: `true` on a question whose caller wants heartbeats while it is in flight, and on a heartbeat.
+HEARTBEAT = "heartbeat"
+#: `true` on a question that its caller sends again; it may be in flight, so it is never shed.
+RETRY = "retry"
 USER = "user"
 COLLECTION = "collection"
 
-#: Digits of a moment that makes sense; Python refuses to read numbers of thousands of digits.
-_LONGEST_NUMBER = 18
+#: Every caller's inbox begins so, and answers go nowhere else.
+INBOX = "inbox."
+_INBOX_NAME = re.compile(r"inbox\.[A-Za-z0-9-]{1,64}")
+#: Digits of a duration that makes sense; Python refuses to read numbers of thousands of digits.
+_MAX_DIGITS = 12
+#: Longer ids would grow what is remembered of each message.
+_MAX_ID = 512
 
-_handling: ContextVar["Envelope | None"] = ContextVar("handling", default=None)
+_current: ContextVar["Envelope | None"] = ContextVar("envelope", default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What the runtime knows of a message besides its payload."""
+    """What the runtime knows of a message besides its payload.
+
+    Attributes:
+        timeout: seconds that the caller waits, counted from when the message arrives here.
+    """
 
     id: str
     reply_to: str | None
-    deadline: float | None
-    signs: bool = False
-    again: bool = False
+    timeout: float | None
+    wants_heartbeats: bool = False
+    is_retry: bool = False
 
     @classmethod
     def of(cls, properties: Mapping[str, str], broker_id: str) -> "Envelope":
-        """Read the properties; a message without an id is named by the broker's."""
+        """Read the properties; a message without an id is named by the broker's.
+
+        What is not an inbox is not answered: `check_reply_to` rejects such a message.
+        """
+        reply_to = properties.get(REPLY_TO, "")
         return cls(
-            id=properties.get(ID) or broker_id,
-            reply_to=properties.get(REPLY_TO) or None,
-            deadline=_seconds(properties.get(DEADLINE, "")),
-            signs=properties.get(SIGNS) == "true",
-            again=properties.get(AGAIN) == "true",
+            id=(properties.get(ID) or broker_id)[:_MAX_ID],
+            reply_to=reply_to if _INBOX_NAME.fullmatch(reply_to) else None,
+            timeout=_seconds(properties.get(TIMEOUT, "")),
+            wants_heartbeats=properties.get(HEARTBEAT) == "true",
+            is_retry=properties.get(RETRY) == "true",
         )
 
-    @property
-    def expired(self) -> bool:
-        """Whether the caller has stopped waiting."""
-        return self.deadline is not None and time.time() > self.deadline
+
+def check_reply_to(properties: Mapping[str, str]) -> None:
+    """See that answers go to an inbox, not to a topic that somebody else reads.
+
+    Raises:
+        MalformedError: they would not.
+    """
+    reply_to = properties.get(REPLY_TO, "")
+    if reply_to and not _INBOX_NAME.fullmatch(reply_to):
+        raise MalformedError(
+            f"its {REPLY_TO} must be {INBOX} and 1 to 64 letters, digits or hyphens: the topic "
+            f"that its caller alone reads"
+        )
 
 
 def _seconds(milliseconds: str) -> float | None:
-    """A number out of a property; what is none counts as not given."""
-    if milliseconds.isascii() and milliseconds.isdecimal() and len(milliseconds) <= _LONGEST_NUMBER:
+    """A number out of a property; what is not one counts as not given."""
+    if milliseconds.isascii() and milliseconds.isdecimal() and len(milliseconds) <= _MAX_DIGITS:
         return int(milliseconds) / 1000
     return None
 
 
-def handling() -> Envelope:
+def current_envelope() -> Envelope:
     """The envelope of the message that the current handler was given.
 
     Raises:
         LookupError: called outside of a handler.
     """
-    envelope = _handling.get()
+    envelope = _current.get()
     if envelope is None:
         raise LookupError("no message is being handled here")
     return envelope
 
 
-def set_handling(envelope: Envelope) -> None:
-    """Tell the handler about to run which message it handles; for the serving loop alone."""
-    _handling.set(envelope)
+def set_current_envelope(envelope: Envelope) -> None:
+    """Tell the handler about to run which message it handles; for the handler loop alone."""
+    _current.set(envelope)
 
 
 def new_id() -> str:

@@ -1,4 +1,4 @@
-"""What happens to a message that was taken: it is read, handled, tried again or given up.
+"""What happens to a message that was taken: read, handled, retried, cancelled or failed.
 
 The one place that catches what handlers raise.
 """
@@ -12,16 +12,20 @@ from functools import partial
 from pydantic import ValidationError
 
 from fourtier.runtime.bus.contract import Bus, Delivery
-from fourtier.runtime.errors import MalformedError, RefusedError
-from fourtier.runtime.rpc import envelope
-from fourtier.runtime.rpc import instrumentation as telemetry
+from fourtier.runtime.errors import (
+    CancelledByCallerError,
+    MalformedError,
+    PermanentError,
+)
+from fourtier.runtime.rpc import instrumentation
 from fourtier.runtime.rpc.admission import Admission
-from fourtier.runtime.rpc.envelope import Envelope
-from fourtier.runtime.rpc.heartbeat import Signs
-from fourtier.runtime.rpc.instrumentation import HandlingSpan
-from fourtier.runtime.rpc.keyed_executor import Lanes
+from fourtier.runtime.rpc.attempts import AttemptScope, RunningAttempts
+from fourtier.runtime.rpc.envelope import Envelope, check_reply_to, set_current_envelope
+from fourtier.runtime.rpc.heartbeat import Heartbeats
+from fourtier.runtime.rpc.instrumentation import ProcessSpan
+from fourtier.runtime.rpc.keyed_executor import KeyedExecutor
 from fourtier.runtime.rpc.results import Results, ends_within
-from fourtier.runtime.rpc.retry import Attempts
+from fourtier.runtime.rpc.retry import Attempts, is_bug
 from fourtier.runtime.rpc.routes import Route
 from fourtier.runtime.validation import in_words
 from fourtier.schema.message import Message
@@ -38,12 +42,13 @@ class _Incoming:
     message: Message
 
 
-class Handling:
+class HandlerLoop:
     """Handles the messages of one route.
 
     Args:
-        lanes: keeps the order of each key.
-        signs: tells callers that their questions are in hand.
+        executor: keeps the order of each key.
+        heartbeats: tell callers that their questions are in flight.
+        attempts: those that run, each with its time limit.
         stopping: once it is set nothing is begun any more, and nothing tried again.
     """
 
@@ -53,128 +58,142 @@ class Handling:
         service: str,
         route: Route,
         *,
-        lanes: Lanes,
-        signs: Signs,
+        executor: KeyedExecutor,
+        heartbeats: Heartbeats,
+        attempts: RunningAttempts,
         stopping: asyncio.Event,
     ) -> None:
         self._service = service
         self._route = route
-        self._lanes = lanes
-        self._signs = signs
+        self._topic = route.topic.name
+        self._executor = executor
+        self._heartbeats = heartbeats
+        self._attempts = attempts
         self._stopping = stopping
         self._results = Results(bus, service, route.topic, stopping)
-        self._admission = Admission(route.topic.name, route.most_in_hand, route.side_by_side)
+        self._admission = Admission(self._topic, route.max_in_flight, route.max_concurrency)
 
     async def one(self, delivery: Delivery) -> None:
         """Hand a message to the handler, in its turn. Returns when there is room for the next."""
-        self._count_taken([delivery])
-        around = Envelope.of(delivery.properties, delivery.id)
-        new = self._signs.begin(around)
-        refusal = self._admission.refusal(delivery, around) if new else None
-        if refusal is not None:
-            self._signs.end(around)
-            await self._results.refuse(delivery, refusal)
+        self._count_consumed([delivery])
+        received = Envelope.of(delivery.properties, delivery.id)
+        new = self._heartbeats.begin(received)
+        overload = self._admission.overload(delivery, received) if new else None
+        if overload is not None:
+            self._heartbeats.end(received)
+            # Not here: telling thousands of callers one after another would hold up the topic.
+            await self._executor.put("", partial(self._results.shed, delivery, overload))
         elif new or self._route.topic.persistent:
             self._admission.take()
-            await self._lanes.put(delivery.key, partial(self._handle_in_hand, delivery, around))
+            await self._executor.put(
+                delivery.key, partial(self._handle_in_flight, delivery, received)
+            )
 
-    async def together(self, deliveries: Sequence[Delivery]) -> None:
+    async def batch(self, deliveries: Sequence[Delivery]) -> None:
         """Hand a batch to the handler; if that fails, its messages one by one.
 
         What cannot be read, and what has to wait for an earlier message of its key that is being
-        tried again, goes its own way and does not hold up the batch.
+        retried, goes its own way and does not hold up the batch.
         """
-        self._count_taken(deliveries)
+        self._count_consumed(deliveries)
         batch: list[_Incoming] = []
         for delivery in deliveries:
-            around = Envelope.of(delivery.properties, delivery.id)
-            if self._lanes.busy(delivery.key):
-                await self._lanes.put(delivery.key, partial(self._handle, delivery, around))
+            received = Envelope.of(delivery.properties, delivery.id)
+            if self._executor.busy(delivery.key):
+                await self._executor.put(delivery.key, partial(self._handle, delivery, received))
                 continue
             try:
-                incoming = self._read(delivery, around)
+                incoming = self._read(delivery, received)
             except MalformedError as error:
-                await self._lanes.put(delivery.key, partial(self._refuse, delivery, error))
+                await self._executor.put(delivery.key, partial(self._reject, delivery, error))
             else:
                 if incoming is not None:
                     batch.append(incoming)
-        failure = await self._handle_together(batch) if batch else None
+        failure = await self._handle_batch(batch) if batch else None
         if failure is not None:
             # Of a larger batch nobody knows which message it was.
             known = failure if len(batch) == 1 else None
             for incoming in batch:
-                await self._lanes.put(incoming.delivery.key, partial(self._try, incoming, known))
+                await self._executor.put(incoming.delivery.key, partial(self._try, incoming, known))
 
-    def _count_taken(self, deliveries: Sequence[Delivery]) -> None:
-        telemetry.count_taken(self._service, self._route.topic.name, deliveries)
+    def _count_consumed(self, deliveries: Sequence[Delivery]) -> None:
+        instrumentation.count_consumed(self._service, self._topic, deliveries)
 
-    def _read(self, delivery: Delivery, around: Envelope) -> _Incoming | None:
-        """Read a payload; None when nobody waits for an answer any more.
+    def _read(self, delivery: Delivery, received: Envelope) -> _Incoming | None:
+        """Read a payload; None when its caller does not wait any more.
 
         Raises:
             MalformedError: it is not what the topic carries.
         """
-        if around.expired and not self._route.topic.persistent:
-            telemetry.count_expired(self._service, self._route.topic.name)
+        check_reply_to(delivery.properties)
+        waited = asyncio.get_running_loop().time() - delivery.received_at
+        if not self._route.topic.persistent and waited > (received.timeout or waited):
+            instrumentation.count_expired(self._service, self._topic)
+            log.info(
+                "A query on %s waited %.1f s for its turn, longer than its caller did.",
+                self._topic,
+                waited,
+                extra={"service": self._service, "message_id": received.id},
+            )
             return None
         try:
             message = self._route.topic.payload.model_validate_json(delivery.payload)
         except ValidationError as error:
             wrong = in_words(error, "payload")
-            raise MalformedError(f"is no valid {error.title}: {wrong}") from error
-        return _Incoming(delivery, around, message)
+            raise MalformedError(f"is not a valid {error.title}: {wrong}") from error
+        return _Incoming(delivery, received, message)
 
-    async def _handle_together(self, batch: Sequence[_Incoming]) -> Exception | None:
+    async def _handle_batch(self, batch: Sequence[_Incoming]) -> Exception | None:
         """Handle and acknowledge a batch; gives back why it failed."""
-        topic = self._route.topic.name
         deliveries = [incoming.delivery for incoming in batch]
         try:
-            with telemetry.handling(self._service, topic, deliveries) as span:
-                async with self._lanes.slot:
-                    await self._run_together(batch, span)
-        except Exception as error:  # noqa: BLE001 - decided message by message
+            with instrumentation.process_span(self._service, self._topic, deliveries) as span:
+                async with self._executor.slot, self._attempts.attempt(self._topic, ""):
+                    await self._run_batch(batch, span)
+        except Exception as error:
             if len(batch) > 1:
                 log.warning(
                     "A batch of %d on %s failed and is handled one by one: %s",
                     len(batch),
-                    topic,
+                    self._topic,
                     error,
+                    exc_info=error if is_bug(error) else None,
                 )
             return error
         for delivery in deliveries:
             await self._results.acknowledge(delivery)
         return None
 
-    async def _handle_in_hand(self, delivery: Delivery, around: Envelope) -> None:
+    async def _handle_in_flight(self, delivery: Delivery, received: Envelope) -> None:
         try:
-            await self._handle(delivery, around)
+            await self._handle(delivery, received)
         finally:
-            self._signs.end(around)
-            self._admission.let_go()
+            self._heartbeats.end(received)
+            self._admission.release()
 
-    async def _handle(self, delivery: Delivery, around: Envelope) -> None:
+    async def _handle(self, delivery: Delivery, received: Envelope) -> None:
         if self._is_left():
             return
         try:
-            incoming = self._read(delivery, around)
+            incoming = self._read(delivery, received)
         except MalformedError as error:
-            await self._refuse(delivery, error)
+            await self._reject(delivery, error)
         else:
             if incoming is not None:
                 await self._try(incoming)
 
-    async def _refuse(self, delivery: Delivery, error: MalformedError) -> None:
-        """Give up what cannot be read."""
-        with telemetry.handling(self._service, self._route.topic.name, [delivery]) as span:
-            span.fail(error)
-            await self._results.give_up(delivery, error, attempts=1)
+    async def _reject(self, delivery: Delivery, error: MalformedError) -> None:
+        """Fail what cannot be read."""
+        with instrumentation.process_span(self._service, self._topic, [delivery]) as span:
+            span.fail(error, error.type)
+            await self._results.fail(delivery, error, attempts=1)
 
     def _is_left(self) -> bool:
         """Whether a message that was not begun is left for the next start."""
         return self._stopping.is_set() and self._route.topic.persistent
 
     async def _try(self, incoming: _Incoming, failure: Exception | None = None) -> None:
-        """Try until it is done or given up; messages with the same key wait meanwhile.
+        """Try until it is done or has failed; messages with the same key wait meanwhile.
 
         Args:
             incoming: the message.
@@ -183,16 +202,16 @@ class Handling:
         if self._is_left():
             return
         delivery, attempts = incoming.delivery, Attempts(self._route.retry)
-        with telemetry.handling(self._service, self._route.topic.name, [delivery]) as span:
+        with instrumentation.process_span(self._service, self._topic, [delivery]) as span:
             while True:
                 failure = failure or await self._attempt(incoming, span)
-                if failure is None:
+                if failure is None or isinstance(failure, CancelledByCallerError):
                     await self._results.acknowledge(delivery)
                     return
                 pause = self._decide(incoming.envelope, attempts, failure)
                 if pause is None:
-                    span.fail(failure)
-                    await self._results.give_up(delivery, failure, attempts.made)
+                    span.fail(failure, getattr(failure, "type", type(failure).__name__))
+                    await self._results.fail(delivery, failure, attempts.made)
                     return
                 span.retry(failure)
                 if await ends_within(self._stopping, pause):
@@ -200,59 +219,71 @@ class Handling:
                     return
                 failure = None
 
-    async def _attempt(self, incoming: _Incoming, span: HandlingSpan) -> Exception | None:
-        """Run the handler once; gives back why it failed."""
+    async def _attempt(self, incoming: _Incoming, span: ProcessSpan) -> Exception | None:
+        """Run the handler once, within its time limit; gives back why it failed."""
         try:
-            async with self._lanes.slot:
+            async with (
+                self._executor.slot,
+                self._attempts.attempt(self._topic, incoming.envelope.id) as scope,
+            ):
                 with self._admission.timed():
-                    await self._run(incoming, span)
+                    await self._run(incoming, span, scope)
+        except CancelledByCallerError as error:
+            log.info("%s", error, extra={"service": self._service, "topic": self._topic})
+            return error
         except Exception as error:  # noqa: BLE001 - what it means is decided by the caller
             return error
         return None
 
-    async def _run(self, incoming: _Incoming, span: HandlingSpan) -> None:
+    async def _run(self, incoming: _Incoming, span: ProcessSpan, scope: AttemptScope) -> None:
         if self._route.single is None:
-            await self._run_together([incoming], span)
+            await self._run_batch([incoming], span)
             return
-        envelope.set_handling(incoming.envelope)
-        last, piece = False, 0
+        set_current_envelope(incoming.envelope)
+        last, sequence = False, 0
         results = self._route.single(incoming.message)
         try:
             async for result in results:
+                scope.progress()
                 last = self._route.last is None or self._route.last(result)
-                await self._results.reply(incoming.envelope, result, last=last, piece=piece)
-                piece += 1
+                await self._results.reply(incoming.envelope, result, last=last, sequence=sequence)
+                sequence += 1
                 if last:
-                    self._signs.end(incoming.envelope)
+                    self._heartbeats.end(incoming.envelope)
         finally:
             if isinstance(results, AsyncGenerator):
                 await results.aclose()
         if self._route.last is not None and not last:
-            raise RefusedError(f"{self._route.topic.name}: the answer ended before its last piece")
+            raise PermanentError(f"{self._topic}: the answer ended before its last message")
 
-    async def _run_together(self, batch: Sequence[_Incoming], span: HandlingSpan) -> None:
-        if self._route.together is None:
-            raise TypeError(f"the route of {self._route.topic.name} has no handler")
-        results = await self._route.together([incoming.message for incoming in batch])
-        for place, (incoming, result) in enumerate(zip(batch, results, strict=True)):
+    async def _run_batch(self, batch: Sequence[_Incoming], span: ProcessSpan) -> None:
+        if self._route.batch is None:
+            raise TypeError(f"the route of {self._topic} has no handler")
+        results = await self._route.batch([incoming.message for incoming in batch])
+        for index, (incoming, result) in enumerate(zip(batch, results, strict=True)):
             if result is not None:
-                with span.answering(place):
+                with span.answering(index):
                     await self._results.reply(incoming.envelope, result, last=True)
 
-    def _decide(self, around: Envelope, attempts: Attempts, error: Exception) -> float | None:
-        """Seconds until the next attempt, None to give up. A read is retried by its caller."""
-        topic = self._route.topic
+    def _decide(self, received: Envelope, attempts: Attempts, error: Exception) -> float | None:
+        """Seconds until the next attempt, None to fail. A query is retried by its caller."""
         pause = attempts.pause(error)
-        if not topic.persistent:
+        if not self._route.topic.persistent:
             return None
         if pause is not None:
             log.warning(
                 "Handling %s on %s failed (attempt %d), again in %.1f s: %s",
-                around.id,
-                topic.name,
+                received.id,
+                self._topic,
                 attempts.made,
                 pause,
                 error,
-                extra={"service": self._service, "topic": topic.name, "attempt": attempts.made},
+                exc_info=error if is_bug(error) else None,
+                extra={
+                    "service": self._service,
+                    "topic": self._topic,
+                    "message_id": received.id,
+                    "attempt": attempts.made,
+                },
             )
         return pause

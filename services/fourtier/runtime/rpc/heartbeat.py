@@ -1,8 +1,9 @@
-"""Signs of life: who works at a question for long says so, and who hears nothing asks again.
+"""Heartbeats: who works on a question for long says so, and a caller that hears none retries.
 
 An answer that streams may be long in coming: a model thinks, a run waits for its turn. Or it never
-comes: the service was killed with the question in hand, or the broker with the answer. The caller
-cannot tell the one from the other by waiting, so it asks for signs by the property `signs`.
+comes: the service was killed with the question in flight, or the broker with the answer. The caller
+cannot tell the one from the other by waiting, so it asks for heartbeats by the property
+`heartbeat`.
 """
 
 import asyncio
@@ -17,62 +18,62 @@ from fourtier.runtime.rpc.envelope import Envelope
 
 log = logging.getLogger(__name__)
 
-#: Seconds between two signs.
-_EVERY = 1.5
+#: Seconds between two heartbeats.
+_INTERVAL = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class Silence:
-    """How long a caller that asked for signs bears to hear nothing.
+class HeartbeatTimeout:
+    """How long a caller waits without a heartbeat or an answer before it retries.
 
     Attributes:
-        first: seconds until it asks again; more than two signs may get lost in it.
-        longest: seconds; each further silence is twice as long as the one before, up to this.
+        first: seconds; more than two heartbeats may get lost in it.
+        longest: seconds; each further timeout is twice as long as the one before, up to this.
     """
 
     first: float = 5.0
     longest: float = 20.0
 
 
-class Signs:
-    """Tells callers that their questions are in hand."""
+class Heartbeats:
+    """Tells callers that their questions are in flight."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
         self._inboxes: dict[str, str] = {}
 
-    def begin(self, around: Envelope) -> bool:
-        """A question was taken; False when it was in hand already and is asked once more."""
-        new = around.id not in self._inboxes
-        if around.reply_to is not None and around.signs:
-            self._inboxes[around.id] = around.reply_to
+    def begin(self, received: Envelope) -> bool:
+        """A question was taken; False when it was in flight already and is sent once more."""
+        new = received.id not in self._inboxes
+        if received.reply_to is not None and received.wants_heartbeats:
+            self._inboxes[received.id] = received.reply_to
         return new
 
-    def end(self, around: Envelope) -> None:
+    def end(self, received: Envelope) -> None:
         """The last answer is out, or there will be none."""
-        self._inboxes.pop(around.id, None)
+        self._inboxes.pop(received.id, None)
 
-    async def tell(self) -> None:
-        """Send a sign for each question in hand, again and again."""
+    async def beat(self) -> None:
+        """Send a heartbeat for each question in flight, again and again."""
         while True:
-            await asyncio.sleep(_EVERY)
-            await asyncio.gather(*(self._tell(*each) for each in list(self._inboxes.items())))
+            await asyncio.sleep(_INTERVAL)
+            await asyncio.gather(*(self._beat(*each) for each in list(self._inboxes.items())))
 
-    async def _tell(self, question: str, inbox: str) -> None:
-        properties = {envelope.ID: question, envelope.ALIVE: "true"}
+    async def _beat(self, question: str, inbox: str) -> None:
+        properties = {envelope.ID: question, envelope.HEARTBEAT: "true"}
         try:
             await self._bus.publish(Address(inbox, persistent=False), b"", properties=properties)
         except BusError as error:
-            log.debug("No sign could be sent to %s: %s", inbox, error)
+            log.debug("No heartbeat could be sent to %s: %s", inbox, error)
 
 
 @asynccontextmanager
-async def signs_on(bus: Bus) -> AsyncGenerator[Signs]:
-    """Send signs while the context is open."""
-    signs = Signs(bus)
-    telling = asyncio.create_task(signs.tell(), name="signs")
+async def heartbeats_on(bus: Bus) -> AsyncGenerator[Heartbeats]:
+    """Send heartbeats while the context is open."""
+    heartbeats = Heartbeats(bus)
+    beating = asyncio.create_task(heartbeats.beat(), name="heartbeats")
     try:
-        yield signs
+        yield heartbeats
     finally:
-        telling.cancel()
-        await asyncio.gather(telling, return_exceptions=True)
+        beating.cancel()
+        await asyncio.gather(beating, return_exceptions=True)

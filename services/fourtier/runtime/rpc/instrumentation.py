@@ -1,7 +1,9 @@
-"""All spans and instruments of the runtime, declared once, with OpenTelemetry.
+"""Spans and metrics of messages, after OpenTelemetry's conventions for messaging systems.
 
-The trace context travels in the message property `traceparent` (W3C). Until `reporting_to` names
-providers, what is reported goes to those that the process has set for itself, by default to none.
+https://opentelemetry.io/docs/specs/semconv/messaging/ names `messaging.process.duration`,
+`messaging.client.consumed.messages`, the attributes `messaging.*` and `error.type`. What it does
+not name begins with `fourtier.`. The names are part of what is promised: dashboards are built on
+them.
 """
 
 import time
@@ -9,182 +11,145 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from opentelemetry import metrics, trace
+from opentelemetry import trace
 from opentelemetry.context import Context
-from opentelemetry.metrics import Meter, MeterProvider
-from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, Tracer, TracerProvider
-from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode
 
+from fourtier.runtime import telemetry
 from fourtier.runtime.bus.contract import Delivery
 from fourtier.runtime.rpc import envelope
+from fourtier.runtime.telemetry import CountedMetric, MeasuredMetric
 
-_NAME = "fourtier"
-_PROPAGATOR = TraceContextTextMapPropagator()
-
+_SYSTEM = {"messaging.system": "pulsar"}
 #: From a read out of memory to a run with a slow model.
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 
+CONSUMED = CountedMetric(
+    "messaging.client.consumed.messages", "messages taken from the bus", "{message}"
+)
+PROCESS_DURATION = MeasuredMetric(
+    "messaging.process.duration",
+    "time from taking a message to its end; failed ones have an error.type",
+    "s",
+    _SECONDS,
+)
+RETRIED = CountedMetric(
+    "fourtier.messages.retried", "attempts that failed and were tried again", "{attempt}"
+)
+DEAD_LETTERED = CountedMetric(
+    "fourtier.messages.dead_lettered", "messages put into the dead-letter queue", "{message}"
+)
+EXPIRED = CountedMetric(
+    "fourtier.messages.expired",
+    "queries dropped because their caller had stopped waiting",
+    "{message}",
+)
+SHED = CountedMetric(
+    "fourtier.messages.shed",
+    "messages not taken on because too many were in flight",
+    "{message}",
+)
+QUEUE_AGE = MeasuredMetric(
+    "fourtier.messages.queue_age", "age of a message when it was taken", "s", _SECONDS
+)
+BATCH_SIZE = MeasuredMetric(
+    "fourtier.messages.batch_size",
+    "messages taken together",
+    "{message}",
+    (1, 2, 4, 8, 16, 32, 64, 128, 256),
+)
 
-class _Instruments:
-    """Every metric. The names are part of what is promised: dashboards are built on them."""
 
-    def __init__(self, meter: Meter) -> None:
-        self.handled = meter.create_counter(
-            "fourtier.messages.handled", description="messages handled and acknowledged"
-        )
-        self.failed = meter.create_counter(
-            "fourtier.messages.failed",
-            description="messages given up, answered with an error or buried",
-        )
-        self.retried = meter.create_counter(
-            "fourtier.messages.retried", description="attempts that failed and were tried again"
-        )
-        self.dead = meter.create_counter(
-            "fourtier.messages.dead_lettered", description="messages put into the dead letters"
-        )
-        self.expired = meter.create_counter(
-            "fourtier.messages.expired",
-            description="reads dropped because their caller had stopped waiting",
-        )
-        self.refused = meter.create_counter(
-            "fourtier.messages.refused",
-            description="messages not taken on because too many were in hand",
-        )
-        self.duration = meter.create_histogram(
-            "fourtier.messages.duration",
-            unit="s",
-            description="time from taking a message to its end",
-            explicit_bucket_boundaries_advisory=_SECONDS,
-        )
-        self.age = meter.create_histogram(
-            "fourtier.messages.queue_age",
-            unit="s",
-            description="age of a message when it was taken",
-            explicit_bucket_boundaries_advisory=_SECONDS,
-        )
-        self.batch = meter.create_histogram(
-            "fourtier.messages.batch_size",
-            unit="{message}",
-            description="messages taken together",
-            explicit_bucket_boundaries_advisory=(1, 2, 4, 8, 16, 32, 64),
-        )
-        self.left_out = meter.create_counter(
-            "fourtier.agent.tiers_left_out",
-            description="tiers that were down or late for a run's context",
-        )
-        self.model_tokens = meter.create_counter(
-            "fourtier.completion.tokens",
-            unit="{token}",
-            description="tokens that models were paid for",
-        )
+def _labels(service: str, topic: str) -> dict[str, str]:
+    return {
+        **_SYSTEM,
+        "messaging.operation.name": "process",
+        "messaging.destination.name": topic,
+        "messaging.consumer.group.name": service,
+    }
 
 
 @dataclass
-class _Reporting:
-    """Where spans and measurements go now."""
-
-    tracer: Tracer
-    instruments: _Instruments
-
-
-_now = _Reporting(trace.get_tracer(_NAME), _Instruments(metrics.get_meter(_NAME)))
-
-
-@contextmanager
-def reporting_to(tracers: TracerProvider, meters: MeterProvider) -> Generator[None]:
-    """Report to these providers while the context is open.
-
-    Not by OpenTelemetry's global providers: those can be set once in a process, and what is started
-    here can be started again, in tests and in programs that hold a flow.
-    """
-    before = _now.tracer, _now.instruments
-    _now.tracer = tracers.get_tracer(_NAME)
-    _now.instruments = _Instruments(meters.get_meter(_NAME))
-    try:
-        yield
-    finally:
-        _now.tracer, _now.instruments = before
-
-
-@dataclass
-class HandlingSpan:
-    """What the serving loop reports while it handles messages: a span for each of them."""
+class ProcessSpan:
+    """What the handler loop reports while it handles messages: a span for each of them."""
 
     spans: Sequence[Span]
     labels: dict[str, str]
-    failed: bool = False
+    error_type: str = ""
     left: bool = False
 
     @contextmanager
-    def answering(self, place: int) -> Generator[None]:
-        """Answer the message at this place of the batch, in its own trace."""
-        with trace.use_span(self.spans[place]):
+    def answering(self, index: int) -> Generator[None]:
+        """Answer the message at this index of the batch, in its own trace."""
+        with trace.use_span(self.spans[index]):
             yield
 
     def retry(self, error: Exception) -> None:
         """Note an attempt that will be repeated."""
         for span in self.spans:
             span.record_exception(error)
-        _now.instruments.retried.add(1, self.labels)
+        RETRIED.add(1, self.labels)
 
-    def fail(self, error: Exception) -> None:
-        """Note that the message was given up."""
-        self.failed = True
+    def fail(self, error: Exception, error_type: str) -> None:
+        """Note that the message failed for good."""
+        self.error_type = error_type
         for span in self.spans:
             span.record_exception(error)
+            span.set_attribute("error.type", error_type)
             span.set_status(Status(StatusCode.ERROR, str(error)))
 
     def leave(self) -> None:
-        """Note that the message was not finished and comes again."""
+        """Note that the message was not finished and is redelivered."""
         self.left = True
 
 
 @contextmanager
-def handling(service: str, topic: str, deliveries: Sequence[Delivery]) -> Generator[HandlingSpan]:
+def process_span(
+    service: str, topic: str, deliveries: Sequence[Delivery]
+) -> Generator[ProcessSpan]:
     """One span for each message, child of its publisher's; `messaging.message.id` finds it.
 
     What is done for messages of several traces together belongs to none of them: it has a trace of
     its own, linked to and from each.
     """
-    labels = {"service": service, "topic": topic}
+    labels = _labels(service, topic)
     with ExitStack() as stack:
-        spans = _enter_spans(stack, service, topic, deliveries)
+        span = ProcessSpan(_enter_spans(stack, labels, deliveries), labels)
         started = time.perf_counter()
-        handled = HandlingSpan(spans, labels)
-        yield handled
-        if not handled.left:
-            instruments = _now.instruments
-            instruments.duration.record(time.perf_counter() - started, labels)
-            ended = instruments.failed if handled.failed else instruments.handled
-            ended.add(len(deliveries), labels)
+        yield span
+        if not span.left:
+            failed = {"error.type": span.error_type} if span.error_type else {}
+            seconds = time.perf_counter() - started
+            for _ in deliveries:
+                PROCESS_DURATION.record(seconds, labels | failed)
 
 
 def _enter_spans(
-    stack: ExitStack, service: str, topic: str, deliveries: Sequence[Delivery]
+    stack: ExitStack, labels: dict[str, str], deliveries: Sequence[Delivery]
 ) -> Sequence[Span]:
     """Begin the spans; current is the one that what the handler does is to be a part of."""
+    topic = labels["messaging.destination.name"]
     attributes: dict[str, str | int] = {
-        "messaging.system": "pulsar",
-        "messaging.destination.name": topic,
+        **labels,
+        "messaging.operation.type": "process",
         "messaging.batch.message_count": len(deliveries),
-        "fourtier.service": service,
     }
-    contexts = [_PROPAGATOR.extract(delivery.properties) for delivery in deliveries]
+    contexts = [telemetry.extract(delivery.properties) for delivery in deliveries]
     publishers = [trace.get_current_span(context).get_span_context() for context in contexts]
     of_one_trace = len({each.trace_id for each in publishers}) == 1 and publishers[0].is_valid
     shared: list[Span] = []
     if len(deliveries) > 1 and not of_one_trace:
         shared.append(
-            _now.tracer.start_span(
-                f"{topic} batch",
+            telemetry.tracer().start_span(
+                f"process batch {topic}",
                 context=Context(),
                 links=[Link(each) for each in publishers if each.is_valid],
                 attributes=attributes,
             )
         )
     spans = [
-        _now.tracer.start_span(
-            f"{topic} handle",
+        telemetry.tracer().start_span(
+            f"process {topic}",
             context=context,
             kind=SpanKind.CONSUMER,
             links=[Link(span.get_span_context()) for span in shared],
@@ -199,64 +164,42 @@ def _enter_spans(
 
 
 @contextmanager
-def calling(topic: str, message_id: str) -> Generator[None]:
+def call_span(topic: str, message_id: str) -> Generator[None]:
     """One span for sending a question and waiting for its first answer."""
-    with _now.tracer.start_as_current_span(
-        f"{topic} call",
+    with telemetry.tracer().start_as_current_span(
+        f"send {topic}",
         kind=SpanKind.CLIENT,
-        attributes={"messaging.destination.name": topic, "messaging.message.id": message_id},
+        attributes={
+            **_SYSTEM,
+            "messaging.operation.name": "send",
+            "messaging.operation.type": "send",
+            "messaging.destination.name": topic,
+            "messaging.message.id": message_id,
+        },
     ):
         yield
 
 
-@contextmanager
-def step(name: str) -> Generator[None]:
-    """One span for a named part of a service's own work."""
-    with _now.tracer.start_as_current_span(name):
-        yield
-
-
-def inject(properties: dict[str, str]) -> None:
-    """Put the current trace context into the properties of a message."""
-    _PROPAGATOR.inject(properties)
-
-
-def trace_id() -> str:
-    """The current trace in hexadecimal; empty when nothing is traced."""
-    context = trace.get_current_span().get_span_context()
-    return trace.format_trace_id(context.trace_id) if context.is_valid else ""
-
-
-def count_taken(service: str, topic: str, deliveries: Sequence[Delivery]) -> None:
+def count_consumed(service: str, topic: str, deliveries: Sequence[Delivery]) -> None:
     """Count messages that were taken together: how many, and how long each had waited."""
-    labels = {"service": service, "topic": topic}
+    labels = _labels(service, topic)
     now = time.time()
     for delivery in deliveries:
-        _now.instruments.age.record(max(0.0, now - delivery.published_at), labels)
-    _now.instruments.batch.record(len(deliveries), labels)
+        QUEUE_AGE.record(max(0.0, now - delivery.published_at), labels)
+    CONSUMED.add(len(deliveries), labels)
+    BATCH_SIZE.record(len(deliveries), labels)
 
 
-def count_refused(service: str, topic: str) -> None:
+def count_shed(service: str, topic: str) -> None:
     """Count a message that was not taken on."""
-    _now.instruments.refused.add(1, {"service": service, "topic": topic})
+    SHED.add(1, _labels(service, topic))
 
 
 def count_expired(service: str, topic: str) -> None:
-    """Count a read that nobody waits for any more."""
-    _now.instruments.expired.add(1, {"service": service, "topic": topic})
+    """Count a query whose caller has stopped waiting."""
+    EXPIRED.add(1, _labels(service, topic))
 
 
 def count_dead_letter(service: str, topic: str) -> None:
-    """Count a message that was put into the dead letters."""
-    _now.instruments.dead.add(1, {"service": service, "topic": topic})
-
-
-def count_left_out(tier: str) -> None:
-    """Count a tier that a run had to do without."""
-    _now.instruments.left_out.add(1, {"tier": tier})
-
-
-def count_model_tokens(model: str, prompt: int, completion: int) -> None:
-    """Count the tokens of one completion."""
-    _now.instruments.model_tokens.add(prompt, {"model": model, "kind": "prompt"})
-    _now.instruments.model_tokens.add(completion, {"model": model, "kind": "completion"})
+    """Count a message that was put into the dead-letter queue."""
+    DEAD_LETTERED.add(1, _labels(service, topic))

@@ -6,23 +6,23 @@ from collections.abc import Awaitable, Callable
 Job = Callable[[], Awaitable[None]]
 
 #: Jobs that wait cost little, and one key with many of them must not hold up the others.
-_MOST_IN_HAND = 256
+_MAX_IN_FLIGHT = 256
 
 
-class Lanes:
+class KeyedExecutor:
     """Runs jobs as tasks of a group; the group sees their errors and waits for them.
 
     Args:
         group: holds the tasks.
-        side_by_side: how many may hold `slot` at once. A job takes it for what it really does and
-            gives it back while it pauses before another attempt.
-        in_hand: how many there is room for at least.
+        max_concurrency: how many may hold `slot` at once. A job takes it for what it really does
+            and gives it back while it pauses before another attempt.
+        in_flight: how many there is room for at least.
     """
 
-    def __init__(self, group: asyncio.TaskGroup, side_by_side: int, in_hand: int = 0) -> None:
-        self.slot = asyncio.Semaphore(side_by_side)
+    def __init__(self, group: asyncio.TaskGroup, max_concurrency: int, in_flight: int = 0) -> None:
+        self.slot = asyncio.Semaphore(max_concurrency)
         self._group = group
-        self._in_hand = asyncio.Semaphore(max(2 * side_by_side, _MOST_IN_HAND, in_hand))
+        self._in_flight = asyncio.Semaphore(max(2 * max_concurrency, _MAX_IN_FLIGHT, in_flight))
         self._last: dict[str, asyncio.Task[None]] = {}
 
     def busy(self, key: str) -> bool:
@@ -34,7 +34,7 @@ class Lanes:
 
         Returns when there is room for the job, not when it is done.
         """
-        await self._in_hand.acquire()
+        await self._in_flight.acquire()
         before = self._last.get(key) if key else None
         task = self._group.create_task(self._run(job, before))
         if key:
@@ -47,6 +47,6 @@ class Lanes:
         await job()
 
     def _done(self, key: str, task: asyncio.Task[None]) -> None:
-        self._in_hand.release()
+        self._in_flight.release()
         if self._last.get(key) is task:
             del self._last[key]

@@ -1,26 +1,26 @@
-"""What comes of a message: an answer, an acknowledgement, or a place in the dead letters.
+"""What comes of a message: an answer, an acknowledgement, or a place in the dead-letter queue.
 
-A message is acknowledged after its results are out: answered, or kept by the dead letters together
-with the reason.
+A message is acknowledged after its results are out: answered, or kept by the dead-letter queue
+together with the reason.
 """
 
 import asyncio
 import logging
 from typing import Any
 
-from fourtier.runtime.bus.contract import Address, Bus, BusError, Delivery
+from fourtier.runtime import telemetry
+from fourtier.runtime.bus.contract import Address, Bus, BusError, Delivery, RejectedByBusError
 from fourtier.runtime.errors import FourtierError, MalformedError, OverloadedError
-from fourtier.runtime.rpc import envelope
-from fourtier.runtime.rpc import instrumentation as telemetry
+from fourtier.runtime.rpc import envelope, instrumentation
 from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address, dead_letter_properties
 from fourtier.runtime.rpc.envelope import Envelope
-from fourtier.runtime.rpc.retry import is_temporary
+from fourtier.runtime.rpc.retry import is_bug, is_temporary
 from fourtier.schema.message import Answer, Error, Message
 from fourtier.schema.topics import Topic
 
 log = logging.getLogger(__name__)
 
-#: Pauses between attempts to reach the dead letters when the bus is away.
+#: Pauses between attempts to reach the dead-letter queue when the bus is unavailable.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
 
 
@@ -28,7 +28,7 @@ class Results:
     """Sends what comes of the messages of one topic.
 
     Args:
-        stopping: once it is set, the dead letters are not waited for any more.
+        stopping: once it is set, the dead-letter queue is not waited for any more.
     """
 
     def __init__(self, bus: Bus, service: str, topic: Topic[Any], stopping: asyncio.Event) -> None:
@@ -37,87 +37,120 @@ class Results:
         self._topic = topic
         self._stopping = stopping
 
-    async def give_up(self, delivery: Delivery, error: Exception, attempts: int) -> None:
-        """Keep the message with the reason, tell the caller, and only then acknowledge it."""
+    async def fail(self, delivery: Delivery, error: Exception, attempts: int) -> None:
+        """Keep the message with the reason, tell the caller, and only then acknowledge it.
+
+        A query is not kept, unless it is malformed: its caller is told, and may ask again.
+        """
         kind = error.type if isinstance(error, FourtierError) else type(error).__name__
         reason = _plain(str(error)) or kind
-        if self._topic.persistent or isinstance(error, MalformedError):
-            log.error(
-                "A message on %s goes to the dead letters after %d attempt(s): %s: %s",
-                self._topic.name,
-                attempts,
-                kind,
-                reason,
-                extra={
-                    "service": self._service,
-                    "topic": self._topic.name,
-                    "message_id": delivery.id,
-                },
-            )
-            if not await self._bury(delivery, f"{kind}: {reason}", attempts):
-                return
+        received = Envelope.of(delivery.properties, delivery.id)
+        kept = self._topic.persistent or isinstance(error, MalformedError)
+        log.log(
+            logging.ERROR if kept or is_bug(error) else logging.WARNING,
+            "A message on %s %s after %d attempt(s): %s: %s",
+            self._topic.name,
+            "goes to the dead-letter queue" if kept else "failed",
+            attempts,
+            kind,
+            reason,
+            exc_info=error if is_bug(error) else None,
+            extra={
+                "service": self._service,
+                "topic": self._topic.name,
+                "message_id": received.id,
+            },
+        )
+        if kept and not await self._dead_letter(delivery, f"{kind}: {reason}", attempts):
+            return
         failed = Answer(error=Error(type=kind, message=reason, temporary=is_temporary(error)))
-        around = Envelope.of(delivery.properties, delivery.id)
-        await self.reply(around, failed, last=True, error=kind)
+        await self.reply(received, failed, last=True, error=kind)
         await self.acknowledge(delivery)
 
-    async def refuse(self, delivery: Delivery, error: OverloadedError) -> None:
+    async def shed(self, delivery: Delivery, error: OverloadedError) -> None:
         """Tell the caller that its message is not taken on; it is not kept either."""
-        log.info("A message is refused: %s", error, extra={"service": self._service})
+        log.info("A message is shed: %s", error, extra={"service": self._service})
         failed = Error(
             type=error.type, message=str(error), retry_after=error.retry_after, temporary=True
         )
-        around = Envelope.of(delivery.properties, delivery.id)
-        await self.reply(around, Answer(error=failed), last=True, error=error.type)
-        telemetry.count_refused(self._service, self._topic.name)
+        received = Envelope.of(delivery.properties, delivery.id)
+        await self.reply(received, Answer(error=failed), last=True, error=error.type)
+        instrumentation.count_shed(self._service, self._topic.name)
         await self.acknowledge(delivery)
 
-    async def _bury(self, delivery: Delivery, reason: str, attempts: int) -> bool:
-        """Put a message into the dead letters, however long that takes; False when stopping."""
+    async def _dead_letter(self, delivery: Delivery, reason: str, attempts: int) -> bool:
+        """Put a message into the dead-letter queue, however long that takes; False when stopping.
+
+        One too large to be kept with its reason loses its payload, not its reason.
+        """
         properties = dead_letter_properties(self._topic, delivery, reason, attempts)
-        pause = _FIRST_PAUSE
+        payload, pause = delivery.payload, _FIRST_PAUSE
         while True:
             try:
                 await self._bus.publish(
                     dead_letter_address(self._service),
-                    delivery.payload,
+                    payload,
                     key=delivery.key,
                     properties=properties,
                 )
             except BusError as error:
-                log.warning("The dead letters cannot be reached, again in %g s: %s", pause, error)
+                log.warning("The dead-letter queue is unavailable, again in %g s: %s", pause, error)
+                if isinstance(error, RejectedByBusError) and payload:
+                    payload = b""
+                    continue
                 if await ends_within(self._stopping, pause):
                     return False
                 pause = min(2 * pause, _LONGEST_PAUSE)
             else:
-                telemetry.count_dead_letter(self._service, self._topic.name)
+                instrumentation.count_dead_letter(self._service, self._topic.name)
                 return True
 
     async def reply(
         self,
-        around: Envelope,
+        received: Envelope,
         result: Message,
         *,
         last: bool,
         error: str = "",
-        piece: int | None = None,
+        sequence: int | None = None,
     ) -> None:
-        """Answer the caller, if somebody waits. A lost answer is asked for again by its caller."""
-        if around.reply_to is None:
+        """Answer the caller, if there is one. It retries when the answer gets lost.
+
+        An answer that the bus rejects, as one that is too large, becomes an error that says so.
+        """
+        if received.reply_to is None:
             return
-        properties = {envelope.ID: around.id, envelope.LAST: "true" if last else "false"}
+        properties = {envelope.ID: received.id, envelope.LAST: "true" if last else "false"}
         if error:
             properties[envelope.ERROR] = error
-        if piece is not None:
-            properties[envelope.PIECE] = str(piece)
+        if sequence is not None:
+            properties[envelope.SEQUENCE] = str(sequence)
         telemetry.inject(properties)
         payload = result.model_dump_json().encode()
         try:
             await self._bus.publish(
-                Address(around.reply_to, persistent=False), payload, properties=properties
+                Address(received.reply_to, persistent=False), payload, properties=properties
             )
+        except RejectedByBusError as failure:
+            log.error(  # noqa: TRY400 - the bus says all there is to say
+                "An answer on %s of %d bytes was rejected: %s",
+                self._topic.name,
+                len(payload),
+                failure,
+                extra={"service": self._service, "message_id": received.id},
+            )
+            if not error:
+                await self._reply_rejected(received, len(payload), failure)
         except BusError as failure:
-            log.warning("An answer to %s could not be sent: %s", around.reply_to, failure)
+            log.warning("An answer to %s could not be sent: %s", received.reply_to, failure)
+
+    async def _reply_rejected(self, received: Envelope, size: int, failure: Exception) -> None:
+        message = (
+            f"the answer of {size:,} bytes was rejected by the bus: {failure}; "
+            f"ask for less, such as a smaller limit"
+        )
+        failed = Answer(error=Error(type="answer-rejected", message=message))
+        await self.reply(received, failed, last=True, error="answer-rejected")
 
     async def acknowledge(self, delivery: Delivery) -> None:
         """Tell the bus that a message is done."""
@@ -138,5 +171,5 @@ async def ends_within(event: asyncio.Event, seconds: float) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Text that can be sent: an error may quote what is no valid Unicode."""
+    """Text that can be sent: an error may quote what is not valid Unicode."""
     return text.encode("utf-8", "replace").decode("utf-8")

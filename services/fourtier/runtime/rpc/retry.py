@@ -4,13 +4,18 @@ import random
 import time
 from dataclasses import dataclass, field
 
-from fourtier.runtime.bus.contract import BusError
-from fourtier.runtime.errors import FourtierError, RefusedError
+from fourtier.runtime.bus.contract import BusError, RejectedByBusError
+from fourtier.runtime.errors import FourtierError, PermanentError
 
 
 def is_temporary(error: Exception) -> bool:
-    """Whether something is away that is expected back."""
-    return isinstance(error, BusError) or (isinstance(error, FourtierError) and error.temporary)
+    """Whether something is unavailable that is expected back."""
+    return isinstance(error, FourtierError) and error.temporary
+
+
+def is_bug(error: Exception) -> bool:
+    """Whether nobody raised an error on purpose, so that its traceback is wanted."""
+    return not isinstance(error, FourtierError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +26,7 @@ class Retry:
         attempts: how often a message is handled before it goes to the dead letters.
         first: upper bound of the first pause, in seconds.
         cap: upper bound of every pause, in seconds.
-        patience: for how many seconds it is waited for what is away. That is no failure of the
+        max_outage: for how many seconds it is waited for what is away. That is no failure of the
             message: an outage of minutes must not send all that comes meanwhile to the dead
             letters. For the bus itself there is no end, as without it nothing can be given up.
     """
@@ -29,17 +34,17 @@ class Retry:
     attempts: int = 6
     first: float = 0.1
     cap: float = 10.0
-    patience: float = 3_600.0
+    max_outage: float = 3_600.0
 
     def pause(self, attempt: int, error: Exception) -> float | None:
         """Seconds to wait after failed attempt number `attempt` (from 1); None to give up."""
-        if isinstance(error, RefusedError) or attempt >= self.attempts:
+        if isinstance(error, PermanentError | RejectedByBusError) or attempt >= self.attempts:
             return None
         return self._jitter(attempt)
 
     def pause_away(self, attempt: int, error: Exception, waited: float) -> float | None:
         """As `pause`, for what is away; `waited` is how long the message has been tried, in s."""
-        if waited >= self.patience and not isinstance(error, BusError):
+        if waited >= self.max_outage and not isinstance(error, BusError):
             return None
         return self._jitter(attempt)
 
@@ -49,7 +54,7 @@ class Retry:
         return random.uniform(bound / 2, bound)  # noqa: S311 - jitter, not a secret
 
 
-NEVER = Retry(attempts=1, patience=0.0)
+NEVER = Retry(attempts=1, max_outage=0.0)
 
 
 @dataclass(slots=True)

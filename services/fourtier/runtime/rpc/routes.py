@@ -1,16 +1,10 @@
-"""What a service handles, as a typed table: the type checker joins topic, payload and handler.
-
-def routes(self) -> Iterator[Route]:
-    yield on(INVOCATION_ENDED, self.learn)
-    yield answer(RETRIEVE_FACTS, self.retrieve)
-    yield stream(COMPLETE, self.complete)
-    yield answer_together(STORE_FACT, self.store, most=64)
-"""
+"""What is served: a topic and the function that handles its messages, with its limits."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from fourtier.runtime.bus.contract import Address
 from fourtier.runtime.rpc.retry import Retry
 from fourtier.schema.message import Message
 from fourtier.schema.topics import Call, Topic
@@ -20,10 +14,9 @@ Q = TypeVar("Q", bound=Message)
 A = TypeVar("A", bound=Message)
 
 #: Handles messages that arrived together; one result for each, None where nothing is answered.
-Together = Callable[[Sequence[Any]], Awaitable[Sequence[Message | None]]]
+BatchHandler = Callable[[Sequence[Any]], Awaitable[Sequence[Message | None]]]
 #: Handles one message; yields what is answered.
-Single = Callable[[Any], AsyncIterator[Message]]
-
+SingleHandler = Callable[[Any], AsyncIterator[Message]]
 
 _NO_RESULTS: Sequence[Message] = ()
 
@@ -33,29 +26,37 @@ class Route:
     """One topic of a service and what is done with its messages.
 
     Attributes:
-        side_by_side: how many messages are handled at once; those with one key never are.
-        most: for `together`, how many messages make a batch at most.
-        most_in_hand: what is beyond that is refused where its caller can be told; None refuses
+        max_concurrency: how many messages are handled at once; those with one key never are.
+        max_batch_size: for `batch`.
+        max_in_flight: messages beyond that are shed where their caller can be told; None sheds
             nothing, and leaves the rest to the broker.
         last: tells the last answer of a stream; None where there is one answer.
+        timeout: seconds that an attempt may go on without progress; None for the flow's limit.
     """
 
     topic: Topic[Any]
-    single: Single | None = None
-    together: Together | None = None
-    side_by_side: int = 16
-    most: int = 64
+    single: SingleHandler | None = None
+    batch: BatchHandler | None = None
+    max_concurrency: int = 16
+    max_batch_size: int = 64
     retry: Retry = Retry()
     last: Callable[[Any], bool] | None = None
-    most_in_hand: int | None = None
+    max_in_flight: int | None = None
+    timeout: float | None = None
 
 
-def on(
+def cancel_address(topic: Topic[Any]) -> Address:
+    """Where callers say that they do not wait any more for what they asked on a topic."""
+    return Address(f"{topic.name}.cancel", persistent=False)
+
+
+def event_route(
     topic: Topic[M],
     handler: Callable[[M], Awaitable[None]],
     *,
-    side_by_side: int = 16,
+    max_concurrency: int = 16,
     retry: Retry = Retry(),
+    timeout: float | None = None,
 ) -> Route:
     """Handle each message of a topic."""
 
@@ -64,71 +65,82 @@ def on(
         for result in _NO_RESULTS:
             yield result
 
-    return Route(topic, single=single, side_by_side=side_by_side, retry=retry)
+    return Route(
+        topic, single=single, max_concurrency=max_concurrency, retry=retry, timeout=timeout
+    )
 
 
-def on_together(
+def event_batch_route(
     topic: Topic[M],
     handler: Callable[[Sequence[M]], Awaitable[None]],
     *,
-    most: int = 64,
+    max_batch_size: int = 64,
     retry: Retry = Retry(),
+    timeout: float | None = None,
 ) -> Route:
     """Handle messages of a topic in batches of what has arrived."""
 
-    async def together(messages: Sequence[M]) -> Sequence[Message | None]:
+    async def batch(messages: Sequence[M]) -> Sequence[Message | None]:
         await handler(messages)
         return [None] * len(messages)
 
-    return Route(topic, together=together, most=most, retry=retry)
+    return Route(topic, batch=batch, max_batch_size=max_batch_size, retry=retry, timeout=timeout)
 
 
-def answer(
+def call_route(
     call: Call[Q, A],
     handler: Callable[[Q], Awaitable[A]],
     *,
-    side_by_side: int = 16,
+    max_concurrency: int = 16,
     retry: Retry = Retry(),
+    timeout: float | None = None,
 ) -> Route:
     """Answer each call with one message."""
 
     async def single(question: Q) -> AsyncIterator[Message]:
         yield await handler(question)
 
-    return Route(call.topic, single=single, side_by_side=side_by_side, retry=retry)
+    return Route(
+        call.topic, single=single, max_concurrency=max_concurrency, retry=retry, timeout=timeout
+    )
 
 
-def answer_together(
+def call_batch_route(
     call: Call[Q, A],
     handler: Callable[[Sequence[Q]], Awaitable[Sequence[A]]],
     *,
-    most: int = 64,
+    max_batch_size: int = 64,
     retry: Retry = Retry(),
+    timeout: float | None = None,
 ) -> Route:
     """Answer calls in batches of what has arrived; one answer for each question, in order."""
-
-    async def together(questions: Sequence[Q]) -> Sequence[Message | None]:
-        return await handler(questions)
-
-    return Route(call.topic, together=together, most=most, retry=retry)
+    return Route(
+        call.topic, batch=handler, max_batch_size=max_batch_size, retry=retry, timeout=timeout
+    )
 
 
-def stream(
+def stream_route(
     call: Call[Q, A],
     handler: Callable[[Q], AsyncIterator[A]],
     *,
-    side_by_side: int = 16,
+    max_concurrency: int = 16,
+    max_in_flight: int | None = None,
     retry: Retry = Retry(),
-    most_in_hand: int | None = None,
+    timeout: float | None = None,
 ) -> Route:
-    """Answer each call with a stream, whose last piece the call can tell."""
+    """Answer each call with a stream, whose last message the call can tell.
+
+    Raises:
+        TypeError: the call answers with one message.
+    """
     if call.last is None:
-        raise TypeError(f"{call.topic.name} answers with one message: use answer()")
+        raise TypeError(f"{call.topic.name} answers with one message: use call_route()")
     return Route(
         call.topic,
         single=handler,
-        side_by_side=side_by_side,
+        max_concurrency=max_concurrency,
         retry=retry,
         last=call.last,
-        most_in_hand=most_in_hand,
+        max_in_flight=max_in_flight,
+        timeout=timeout,
     )

@@ -1,32 +1,41 @@
 """The serving loop: take the messages of a route and hand them on, until told to stop."""
 
 import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from fourtier.runtime.bus.contract import Address, Bus, Delivery, Mode, Subscription
-from fourtier.runtime.rpc.dead_letter_queue import DEAD_LETTERS, dead_letter_address
-from fourtier.runtime.rpc.handler_loop import Handling
-from fourtier.runtime.rpc.heartbeat import signs_on
-from fourtier.runtime.rpc.keyed_executor import Lanes
-from fourtier.runtime.rpc.routes import Route
-
-__all__ = ["DEAD_LETTERS", "Server", "dead_letter_address"]
+from fourtier.runtime.rpc import envelope
+from fourtier.runtime.rpc.attempts import RunningAttempts
+from fourtier.runtime.rpc.handler_loop import HandlerLoop
+from fourtier.runtime.rpc.heartbeat import heartbeats_on
+from fourtier.runtime.rpc.keyed_executor import KeyedExecutor
+from fourtier.runtime.rpc.limits import Limits
+from fourtier.runtime.rpc.routes import Route, cancel_address
 
 
 class Server:
     """Serves the routes of one service until it is told to stop.
 
     Args:
-        service: the service's name: its group on every topic.
+        service: the service's name: its subscription on every topic.
+        limits: how long its handlers may take.
     """
 
-    def __init__(self, bus: Bus, service: str) -> None:
+    def __init__(self, bus: Bus, service: str, limits: Limits = Limits()) -> None:
         self._bus = bus
         self._service = service
+        self._limits = limits
         self._stopping = asyncio.Event()
+        self._attempts: list[RunningAttempts] = []
 
     def stop(self) -> None:
-        """Take no more messages; what is in hand is finished, what was not begun comes again."""
+        """Take no more messages; what is in flight is finished, what was not begun comes again."""
         self._stopping.set()
+
+    def hanging(self) -> Sequence[str]:
+        """Topics whose handlers did not end when their time limit was over."""
+        return [topic for attempts in self._attempts for topic in attempts.hanging()]
 
     async def serve(self, route: Route, subscribed: asyncio.Event) -> None:
         """Handle a route's messages; sets `subscribed` once messages are kept for it.
@@ -37,32 +46,74 @@ class Server:
         topic = route.topic
         address = Address(topic.name, persistent=topic.persistent)
         mode = Mode.KEY_SHARED if topic.key and topic.persistent else Mode.SHARED
-        async with self._bus.subscribe(address, self._service, mode) as subscription:
+        attempts = RunningAttempts(self._limits.of(route))
+        self._attempts.append(attempts)
+        async with AsyncExitStack() as stack:
+            if route.last is not None:
+                await stack.enter_async_context(self._cancellations(route, attempts))
+            subscription = await stack.enter_async_context(
+                self._bus.subscribe(address, self._service, mode)
+            )
             subscribed.set()
             stopping = asyncio.create_task(self._stopping.wait(), name=f"stop {topic.name}")
             try:
-                await self._hand_on(route, subscription, stopping)
+                await self._hand_on(route, subscription, attempts, stopping)
             except ExceptionGroup as errors:
                 raise _first(errors) from errors
             finally:
                 stopping.cancel()
                 await asyncio.gather(stopping, return_exceptions=True)
 
+    @asynccontextmanager
+    async def _cancellations(self, route: Route, attempts: RunningAttempts) -> AsyncGenerator[None]:
+        """Listen to callers that do not wait for their answers any more.
+
+        Every replica hears of each: a caller does not know which of them has its question.
+        """
+        group = f"{self._service}-{envelope.new_id()}"
+        async with self._bus.subscribe(
+            cancel_address(route.topic), group, Mode.EXCLUSIVE
+        ) as cancels:
+            listening = asyncio.create_task(
+                _listen(cancels, attempts), name=f"cancellations of {route.topic.name}"
+            )
+            try:
+                yield
+            finally:
+                listening.cancel()
+                await asyncio.gather(listening, return_exceptions=True)
+
     async def _hand_on(
-        self, route: Route, subscription: Subscription, stopping: "asyncio.Task[bool]"
+        self,
+        route: Route,
+        subscription: Subscription,
+        attempts: RunningAttempts,
+        stopping: "asyncio.Task[bool]",
     ) -> None:
-        async with signs_on(self._bus) as signs, asyncio.TaskGroup() as group:
+        async with heartbeats_on(self._bus) as heartbeats, asyncio.TaskGroup() as group:
             # A handler of batches never runs twice at once.
-            side_by_side = route.side_by_side if route.together is None else 1
-            lanes = Lanes(group, side_by_side, route.most_in_hand or 0)
-            handling = Handling(
-                self._bus, self._service, route, lanes=lanes, signs=signs, stopping=self._stopping
+            max_concurrency = route.max_concurrency if route.batch is None else 1
+            loop = HandlerLoop(
+                self._bus,
+                self._service,
+                route,
+                executor=KeyedExecutor(group, max_concurrency, route.max_in_flight or 0),
+                heartbeats=heartbeats,
+                attempts=attempts,
+                stopping=self._stopping,
             )
             while (first := await _next(subscription, stopping)) is not None:
-                if route.together is None:
-                    await handling.one(first)
+                if route.batch is None:
+                    await loop.one(first)
                 else:
-                    await handling.together([first, *subscription.arrived(route.most - 1)])
+                    await loop.batch([first, *subscription.arrived(route.max_batch_size - 1)])
+
+
+async def _listen(cancels: Subscription, attempts: RunningAttempts) -> None:
+    while True:
+        delivery = await cancels.receive()
+        if message_id := delivery.properties.get(envelope.ID):
+            attempts.cancel(message_id)
 
 
 async def _next(subscription: Subscription, stopping: "asyncio.Task[bool]") -> Delivery | None:

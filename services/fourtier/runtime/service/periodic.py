@@ -9,7 +9,7 @@ log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def repeating(
+async def periodic(
     name: str, seconds: float, job: Callable[[], Awaitable[None]]
 ) -> AsyncGenerator[None]:
     """Run a job every so many seconds while the context is open, the first time after one pause.

@@ -1,10 +1,10 @@
 """Which services there are: the entry points of group `fourtier.services`."""
 
+from collections.abc import Iterable, Iterator
 from importlib.metadata import entry_points
-from typing import cast
 
 from fourtier.runtime.errors import StartupError
-from fourtier.runtime.service.context import ServiceClass
+from fourtier.runtime.service.declaration import Handler, Service
 
 GROUP = "fourtier.services"
 
@@ -14,16 +14,33 @@ def service_names() -> list[str]:
     return sorted({entry.name for entry in entry_points(group=GROUP)})
 
 
-def load_service(name: str) -> ServiceClass:
+def load_service(name: str) -> type[Service]:
     """Import a service's class by its name.
 
     Raises:
-        StartupError: no such service is installed, or it cannot be imported.
+        StartupError: no such service is installed, it cannot be imported, or it is not a service of
+            that name.
     """
     found = list(entry_points(group=GROUP, name=name))
     if not found:
         raise StartupError(f"there is no service {name!r}; there are: {', '.join(service_names())}")
     try:
-        return cast("ServiceClass", found[0].load())
+        service = found[0].load()
     except ImportError as error:
         raise StartupError(f"the service {name!r} cannot be loaded: {error}") from error
+    if not (isinstance(service, type) and issubclass(service, Service)):
+        raise StartupError(f"the entry point {found[0].value} of {name!r} is not a Service")
+    if service.name != name:
+        raise StartupError(f"the service {name!r} calls itself {service.name!r}: use one name")
+    return service
+
+
+def declared_handlers(services: Iterable[str]) -> Iterator[tuple[str, Handler]]:
+    """What each of the services handles, read from their classes.
+
+    Raises:
+        StartupError: as `load_service`.
+    """
+    for name in services:
+        for handler in load_service(name).handlers():
+            yield name, handler

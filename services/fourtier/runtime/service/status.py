@@ -5,49 +5,37 @@ import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Protocol, runtime_checkable
 
-from fourtier.runtime.rpc.routes import Route, answer
-from fourtier.runtime.service.context import RunningService
-from fourtier.schema.status import Kept, StatusRequest, StatusResponse, status_of
+from fourtier.runtime.rpc.routes import Route, call_route
+from fourtier.runtime.service.declaration import Service
+from fourtier.schema.status import StatusRequest, StatusResponse, StoreCount, status_of
 
 log = logging.getLogger(__name__)
 
-#: Long before the caller asks once more: an engine that is away is waited for much longer.
-_COUNTS_WITHIN = 2.0
+#: Long before the caller retries: an engine that is unavailable is waited for much longer.
+_COUNT_TIMEOUT = 2.0
 
 
-@runtime_checkable
-class Keeper(Protocol):
-    """An open service that has stores, and can say how much is in them."""
-
-    async def kept(self) -> Sequence[Kept]:
-        """Count all scopes together."""
-        ...
-
-
-def status_route(name: str, service: RunningService) -> Route:
+def status_route(name: str, service: Service) -> Route:
     """The route by which a service that starts now tells how it is."""
     started_at, ours = datetime.now(UTC), version("fourtier")
 
     async def status(_request: StatusRequest) -> StatusResponse:
-        kept, trouble = await _count(name, service)
+        counts, problem = await _count(name, service)
         return StatusResponse(
-            version=ours, started_at=started_at, kept=tuple(kept), trouble=trouble
+            version=ours, started_at=started_at, store_counts=tuple(counts), store_problem=problem
         )
 
-    return answer(status_of(name), status)
+    return call_route(status_of(name), status)
 
 
-async def _count(name: str, service: RunningService) -> tuple[Sequence[Kept], str]:
-    """What a service keeps, or why that cannot be told: it is asked for when something is wrong."""
-    if not isinstance(service, Keeper):
-        return (), ""
+async def _count(name: str, service: Service) -> tuple[Sequence[StoreCount], str]:
+    """The counts of a service's stores, or why there are none: the doctor asks in trouble."""
     try:
-        async with asyncio.timeout(_COUNTS_WITHIN):
-            return await service.kept(), ""
+        async with asyncio.timeout(_COUNT_TIMEOUT):
+            return await service.store_counts(), ""
     except TimeoutError:
-        return (), f"its stores did not answer within {_COUNTS_WITHIN:g} seconds"
-    except Exception as error:  # noqa: BLE001 - of any engine; it goes to who asked
-        log.warning("What %s keeps cannot be counted: %s", name, error)
+        return (), f"its stores did not answer within {_COUNT_TIMEOUT:g} seconds"
+    except Exception as error:  # noqa: BLE001 - of any engine; it goes to the caller
+        log.warning("The stores of %s cannot be counted: %s", name, error)
         return (), str(error) or type(error).__name__

@@ -5,8 +5,8 @@ import logging
 import sys
 from datetime import UTC, datetime
 
+from fourtier.runtime import telemetry
 from fourtier.runtime.errors import StartupError
-from fourtier.runtime.rpc import instrumentation as telemetry
 
 #: What every record has; anything else on it came by `extra=` and is a field.
 _STANDARD = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}

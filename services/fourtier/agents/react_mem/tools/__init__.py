@@ -1,5 +1,1 @@
-"""What the agent can do: its own tools, Python functions by entry point, services on topics."""
-
-from fourtier.tools.functions import tool
-
-__all__ = ["tool"]
+"""What the agent can do: its own tools, installed functions, services on topics."""

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fourtier.runtime.bus.contract import BusError
-from fourtier.runtime.bus.pulsar.handshake import greet
+from fourtier.runtime.bus.pulsar.handshake import handshake
 from fourtier.runtime.errors import StartupError
 
 log = logging.getLogger(__name__)
@@ -146,7 +146,7 @@ class _Broker:
             async with asyncio.timeout(_STARTS_WITHIN):
                 while guard.returncode is None:
                     with contextlib.suppress(BusError):
-                        await greet(self.url)
+                        await handshake(self.url)
                         return
                     await asyncio.sleep(0.01)
         except TimeoutError:

@@ -37,7 +37,7 @@ _REDIRECTS = {HTTPStatus.TEMPORARY_REDIRECT, HTTPStatus.PERMANENT_REDIRECT}
 
 
 @dataclass(frozen=True, slots=True)
-class AdminPlace:
+class AdminConfig:
     """Where the admin API is and how to get in.
 
     Attributes:
@@ -63,7 +63,7 @@ class PulsarAdmin:
     Every method raises StartupError when the broker cannot be reached, refuses us, or is no Pulsar.
     """
 
-    def __init__(self, session: aiohttp.ClientSession, place: AdminPlace) -> None:
+    def __init__(self, session: aiohttp.ClientSession, place: AdminConfig) -> None:
         self._session = session
         self._place = place
 
@@ -172,7 +172,7 @@ class PulsarAdmin:
 
 
 @asynccontextmanager
-async def open_admin(place: AdminPlace) -> AsyncGenerator[PulsarAdmin]:
+async def open_admin(place: AdminConfig) -> AsyncGenerator[PulsarAdmin]:
     """Prepare to ask; nothing is sent yet.
 
     Raises:

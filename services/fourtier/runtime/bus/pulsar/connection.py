@@ -16,8 +16,8 @@ from pulsar import ConsumerType, InitialPosition
 
 from fourtier.runtime.bus.contract import Address, BusError, Mode
 from fourtier.runtime.bus.pulsar.closing import CLOSES_WITHIN, closed, let_go
-from fourtier.runtime.bus.pulsar.consumer import RECEIVED_AHEAD, Member
-from fourtier.runtime.bus.pulsar.handshake import greet
+from fourtier.runtime.bus.pulsar.consumer import PREFETCH, Consumer
+from fourtier.runtime.bus.pulsar.handshake import handshake
 from fourtier.runtime.bus.pulsar.producers import Producers
 
 log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class PulsarSecurity:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Timeouts:
     """Seconds until a broker that does not answer is given up.
 
     Attributes:
@@ -81,12 +81,12 @@ class PulsarBus:
     """
 
     def __init__(
-        self, client: Any, tenant: str, namespace: str, *, lite: bool, patience: Patience
+        self, client: Any, tenant: str, namespace: str, *, lite: bool, timeouts: Timeouts
     ) -> None:
         self._client = client
         self._place = f"{tenant}/{namespace}"
         self._lite = lite
-        self._patience = patience
+        self._patience = timeouts
         self._name = uuid.uuid4().hex
         self._producers = Producers(self._create_producer)
         self._turns: defaultdict[tuple[Address, str], _Turn] = defaultdict(_Turn)
@@ -122,7 +122,7 @@ class PulsarBus:
         await self._producers.forget(address)
 
     @asynccontextmanager
-    async def subscribe(self, address: Address, group: str, mode: Mode) -> AsyncGenerator[Member]:
+    async def subscribe(self, address: Address, group: str, mode: Mode) -> AsyncGenerator[Consumer]:
         """Join a group of the topic.
 
         Raises:
@@ -136,8 +136,10 @@ class PulsarBus:
             yield member
 
     @asynccontextmanager
-    async def _subscribe(self, address: Address, group: str, mode: Mode) -> AsyncGenerator[Member]:
-        member = Member(persistent=address.persistent)
+    async def _subscribe(
+        self, address: Address, group: str, mode: Mode
+    ) -> AsyncGenerator[Consumer]:
+        member = Consumer(persistent=address.persistent)
         async with (
             self._consumer(address, group, mode) as consumer,
             _running(member.pump(consumer), f"receive {address.name}"),
@@ -145,7 +147,7 @@ class PulsarBus:
             yield member
 
     @asynccontextmanager
-    async def _subscribe_in_turn(self, address: Address, group: str) -> AsyncGenerator[Member]:
+    async def _subscribe_in_turn(self, address: Address, group: str) -> AsyncGenerator[Consumer]:
         turn = self._turns[address, group]
         turn.members += 1
         try:
@@ -153,7 +155,7 @@ class PulsarBus:
                 async with turn.lock, self._subscribe(address, group, Mode.SHARED) as member:
                     yield member
             else:
-                member = Member(persistent=True)
+                member = Consumer(persistent=True)
                 waiting = self._wait_for_turn(turn, member, address, group)
                 async with _running(waiting, f"wait for {address.name}"):
                     yield member
@@ -161,7 +163,7 @@ class PulsarBus:
             turn.members -= 1
 
     async def _wait_for_turn(
-        self, turn: _Turn, member: Member, address: Address, group: str
+        self, turn: _Turn, member: Consumer, address: Address, group: str
     ) -> None:
         async with turn.lock:
             try:
@@ -183,7 +185,7 @@ class PulsarBus:
                     InitialPosition.Earliest if address.persistent else InitialPosition.Latest
                 ),
                 receiver_queue_size=(
-                    RECEIVED_AHEAD if address.persistent else _ROOM_FOR_WHAT_IS_NOT_KEPT
+                    PREFETCH if address.persistent else _ROOM_FOR_WHAT_IS_NOT_KEPT
                 ),
             )
         except pulsar_asyncio.PulsarException as error:
@@ -236,7 +238,7 @@ async def connect_pulsar(
     *,
     security: PulsarSecurity,
     log_file: str,
-    patience: Patience = Patience(),
+    timeouts: Timeouts = Timeouts(),
 ) -> AsyncGenerator[PulsarBus]:
     """Connect to a broker at `pulsar://` or `pulsar+ssl://`.
 
@@ -245,7 +247,7 @@ async def connect_pulsar(
     Raises:
         BusError: the URL is not one that Pulsar understands, or no broker answers there.
     """
-    called = await greet(url, security.trust_certificates)
+    called = await handshake(url, security.trust_certificates)
     try:
         client = pulsar_asyncio.Client(
             url,
@@ -254,12 +256,12 @@ async def connect_pulsar(
             tls_validate_hostname=True,
             logger=pulsar.FileLogger(pulsar.LoggerLevel.Error, log_file),
             connection_timeout_ms=5_000,
-            operation_timeout_seconds=patience.operation,
+            operation_timeout_seconds=timeouts.operation,
         )
     except (ValueError, pulsar_asyncio.PulsarException) as error:
         raise BusError(f"{url} is not a Pulsar URL: {error}") from error
     lite = called.lower().startswith(_LITE)
-    bus = PulsarBus(client, tenant, namespace, lite=lite, patience=patience)
+    bus = PulsarBus(client, tenant, namespace, lite=lite, timeouts=timeouts)
     try:
         yield bus
     finally:

@@ -13,12 +13,12 @@ T = TypeVar("T")
 
 #: How many messages a member may hold that it has not begun: enough to make batches, few enough
 #: that a second replica still finds work.
-RECEIVED_AHEAD = 200
+PREFETCH = 200
 #: How many acknowledged messages are remembered, in case the broker has not heard of it.
 _REMEMBERED = 10_000
 
 
-class Member:
+class Consumer:
     """Moves what the client library receives into a queue, so that what has arrived can be seen.
 
     After a broken connection the broker sends again whatever it has no acknowledgement for: also
@@ -27,9 +27,9 @@ class Member:
 
     def __init__(self, *, persistent: bool) -> None:
         self._persistent = persistent
-        self._queue: asyncio.Queue[Delivery | None] = asyncio.Queue(RECEIVED_AHEAD)
+        self._queue: asyncio.Queue[Delivery | None] = asyncio.Queue(PREFETCH)
         self._failure: BusError | None = None
-        self._in_hand: set[str] = set()
+        self._in_flight: set[str] = set()
         self._acknowledged: OrderedDict[str, None] = OrderedDict()
 
     async def pump(self, consumer: Any) -> None:
@@ -42,8 +42,8 @@ class Member:
                     await self._queue.put(delivery)
                 elif delivery.id in self._acknowledged:
                     await consumer.acknowledge(message)
-                elif delivery.id not in self._in_hand:
-                    self._in_hand.add(delivery.id)
+                elif delivery.id not in self._in_flight:
+                    self._in_flight.add(delivery.id)
                     await self._queue.put(delivery)
         except Exception as error:  # noqa: BLE001 - whoever receives is told, and nobody hangs
             await self.fail(BusError(f"receiving failed: {error}"))
@@ -99,7 +99,7 @@ class Member:
         )
 
     async def _acknowledge(self, consumer: Any, message: Any, name: str) -> None:
-        self._in_hand.discard(name)
+        self._in_flight.discard(name)
         self._acknowledged[name] = None
         if len(self._acknowledged) > _REMEMBERED:
             self._acknowledged.popitem(last=False)

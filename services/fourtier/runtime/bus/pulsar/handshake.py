@@ -26,7 +26,7 @@ _MORE = 0x80
 _NO_BROKER = "what answers there is no Pulsar broker"
 
 
-async def greet(url: str, trust_certificates: str | None = None) -> str:
+async def handshake(url: str, trust_certificates: str | None = None) -> str:
     """What the first broker of a URL that answers calls itself; empty if it wants to know us first.
 
     Raises:
@@ -41,7 +41,7 @@ async def greet(url: str, trust_certificates: str | None = None) -> str:
     for place in places:
         try:
             context = ssl.create_default_context(cafile=trust_certificates) if secure else None
-            return await _greet(place, _PORTS[scheme], context)
+            return await _handshake(place, _PORTS[scheme], context)
         except TimeoutError:
             reasons.append(f"no answer within {_WITHIN:g} seconds")
         except OSError as error:
@@ -64,7 +64,7 @@ def _in_words(error: OSError) -> str:
     return os.strerror(number) if number > 0 else error.strerror or str(error)
 
 
-async def _greet(place: str, default_port: int, context: ssl.SSLContext | None) -> str:
+async def _handshake(place: str, default_port: int, context: ssl.SSLContext | None) -> str:
     parts = urlsplit(f"//{place}")
     if parts.hostname is None:
         raise ValueError("the host is missing")

@@ -5,31 +5,13 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel, Field
 
+from fourtier.runtime.bus.config import RetentionPolicy
 from fourtier.runtime.bus.pulsar.admin import Body
 
 _MINUTES_PER_HOUR, _BYTES_PER_MEGABYTE = 60, 1024 * 1024
 SECONDS_PER_DAY = 86_400
 #: The kind of backlog quota that counts bytes on disk.
 _STORAGE = "destination_storage"
-
-
-@dataclass(frozen=True, slots=True)
-class Keeping:
-    """How long and how much the topics of a flow keep.
-
-    Attributes:
-        message_ttl_days: a message that nobody handles goes after so long; 0 for never.
-        dead_letter_ttl_days: the same for what could not be handled.
-        backlog_megabytes: when a topic has so much that is not handled, publishing is refused.
-        retention_hours: what was handled by all stays for so long; 0 for not at all.
-        retention_megabytes: and no more than that on each topic.
-    """
-
-    message_ttl_days: int = 30
-    dead_letter_ttl_days: int = 90
-    backlog_megabytes: int = 1_024
-    retention_hours: int = 24
-    retention_megabytes: int = 2_048
 
 
 class _Retention(BaseModel):
@@ -80,7 +62,7 @@ class Policy:
     query: Mapping[str, str] = field(default_factory=dict)
 
 
-def policies(wanted: Keeping, there: Policies) -> Iterator[Policy]:
+def policies(wanted: RetentionPolicy, there: Policies) -> Iterator[Policy]:
     """All that a flow sets, in an order that Pulsar takes."""
     retention, backlog = _retention(wanted, there), _backlog(wanted, there)
     retention_first = _exceeds(wanted, there.backlogs.get(_STORAGE))
@@ -107,7 +89,7 @@ def policies(wanted: Keeping, there: Policies) -> Iterator[Policy]:
     )
 
 
-def _retention(wanted: Keeping, there: Policies) -> Policy:
+def _retention(wanted: RetentionPolicy, there: Policies) -> Policy:
     hours, megabytes = wanted.retention_hours, wanted.retention_megabytes
     body = {
         "retentionTimeInMinutes": hours * _MINUTES_PER_HOUR,
@@ -118,7 +100,7 @@ def _retention(wanted: Keeping, there: Policies) -> Policy:
     return Policy("retention", note, "retention", body, is_so)
 
 
-def _backlog(wanted: Keeping, there: Policies) -> Policy:
+def _backlog(wanted: RetentionPolicy, there: Policies) -> Policy:
     body = {
         "limitSize": wanted.backlog_megabytes * _BYTES_PER_MEGABYTE,
         "limitTime": -1,
@@ -131,7 +113,7 @@ def _backlog(wanted: Keeping, there: Policies) -> Policy:
     return Policy("backlog quota", note, "backlogQuota", body, is_so, query)
 
 
-def _exceeds(wanted: Keeping, backlog: _Backlog | None) -> bool:
+def _exceeds(wanted: RetentionPolicy, backlog: _Backlog | None) -> bool:
     """Whether retention can be set while the present backlog quota holds: it has to be above."""
     above = wanted.retention_megabytes * _BYTES_PER_MEGABYTE
     return backlog is None or not wanted.retention_hours or above > backlog.bytes

@@ -11,17 +11,15 @@ from functools import partial
 
 from pydantic import BaseModel
 
-from fourtier.runtime.bus.pulsar.admin import AdminPlace, PulsarAdmin, open_admin
+from fourtier.runtime.bus.config import RetentionPolicy
+from fourtier.runtime.bus.pulsar.admin import AdminConfig, PulsarAdmin, open_admin
 from fourtier.runtime.bus.pulsar.policies import (
     SECONDS_PER_DAY,
-    Keeping,
     Policies,
     Policy,
     policies,
 )
-from fourtier.runtime.process.host import OPERATOR
 from fourtier.runtime.provisioning import State, Step
-from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
 
 Act = Callable[[], Awaitable[None]]
 
@@ -35,14 +33,14 @@ class BusNeeds:
 
     Attributes:
         groups: for each topic that is kept, the groups that its messages are kept for.
-        services: whose dead letters are kept.
+        dead_letters: likewise for the dead-letter queues, whose messages expire later.
     """
 
     tenant: str
     namespace: str
     groups: Mapping[str, Sequence[str]]
-    services: Sequence[str]
-    keeping: Keeping = Keeping()
+    dead_letters: Mapping[str, Sequence[str]]
+    retention: RetentionPolicy = RetentionPolicy()
 
 
 class _Tenant(BaseModel):
@@ -65,14 +63,13 @@ class BusProvisioner:
             _step(tenant, await self._has_tenant(there) or None, self._make_tenant),
             _step(namespace, there is not None or None, self._make_namespace),
         ]
-        wanted = policies(self._needs.keeping, there or Policies())
+        wanted = policies(self._needs.retention, there or Policies())
         steps += [self._policy(policy) for policy in wanted]
         topics = await self._topics() if there is not None else set[str]()
         for topic, groups in sorted(self._needs.groups.items()):
             steps.append(await self._topic(topic, groups, is_there=topic in topics))
-        for service in self._needs.services:
-            topic = dead_letter_address(service).name
-            steps.append(await self._dead_letters(topic, is_there=topic in topics))
+        for topic, groups in sorted(self._needs.dead_letters.items()):
+            steps.append(await self._dead_letters(topic, groups, is_there=topic in topics))
         return steps
 
     async def _has_tenant(self, there: Policies | None) -> bool:
@@ -122,10 +119,10 @@ class BusProvisioner:
         lacks = f"{note}; without {', '.join(missing)}" if missing else note
         return _step(f"topic {topic}", not missing, make, lacks)
 
-    async def _dead_letters(self, topic: str, *, is_there: bool) -> Step:
+    async def _dead_letters(self, topic: str, groups: Sequence[str], *, is_there: bool) -> Step:
         """A topic as any other, but that its messages expire later."""
-        step = await self._topic(topic, [OPERATOR], is_there=is_there)
-        days = self._needs.keeping.dead_letter_ttl_days
+        step = await self._topic(topic, groups, is_there=is_there)
+        days = self._needs.retention.dead_letter_ttl_days
         place, seconds = ("persistent", *self._place, topic, "messageTTL"), days * SECONDS_PER_DAY
         kept = await self._admin.get(int, *place) if is_there else None
 
@@ -148,7 +145,7 @@ def _step(what: str, is_so: bool | None, act: Act, note: str = "") -> Step:
 
 
 @asynccontextmanager
-async def provision_bus(place: AdminPlace, needs: BusNeeds) -> AsyncGenerator[BusProvisioner]:
+async def provision_bus(place: AdminConfig, needs: BusNeeds) -> AsyncGenerator[BusProvisioner]:
     """Prepare to look after a broker.
 
     Raises:

@@ -4,11 +4,10 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from fourtier.client import Client, client_on
-from fourtier.flows.model import Flow, read_flow
-from fourtier.flows.plan import bus_place
-from fourtier.interfaces.cli.scope import DEFAULT_FLOW
+from fourtier.flows.model import DEFAULT_FLOW, Flow, read_flow
+from fourtier.flows.plan import bus_config
 from fourtier.runtime.bus.contract import Bus
-from fourtier.runtime.bus.opening import BusPlace, open_bus
+from fourtier.runtime.bus.opening import BusConfig, open_bus
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.process.running import read_running
 from fourtier.runtime.settings import Settings, read_settings
@@ -29,19 +28,19 @@ async def open_flow_bus(flow: str = DEFAULT_FLOW) -> AsyncGenerator[Bus]:
         yield bus
 
 
-def reachable_bus(flow: Flow, settings: Settings) -> BusPlace:
+def reachable_bus(flow: Flow, settings: Settings) -> BusConfig:
     """Where the bus of a running flow is.
 
     Raises:
         StartupError: no flow is running with the data directory, or its bus is inside its process.
     """
-    place = bus_place(flow, settings)
+    place = bus_config(flow, settings)
     if place.url == "memory://":
         raise StartupError("a flow on memory:// can be reached only from its own process")
     if place.url != "embedded":
         return place
     running = read_running(place.data)
-    return BusPlace(
+    return BusConfig(
         url=running.bus_url, tenant=running.tenant, namespace=running.namespace, data=place.data
     )
 
