@@ -7,7 +7,7 @@ the tool was used.
 import os
 from pathlib import Path
 
-from fourtier.agents.react_mem.tools import tool
+from fourtier.tools import tool
 
 #: Names the ledger in the environment of the agent's process.
 LEDGER = "CHAOS_LEDGER"

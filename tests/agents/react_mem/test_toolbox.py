@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fourtier.agents.react_mem.tools import tool
+from fourtier.tools import tool
 from fourtier.agents.react_mem.tools.builtin import calculator, clock
 from fourtier.agents.react_mem.tools.toolbox import Toolbox, build_toolbox
 from fourtier.runtime.bus.memory import MemoryBus
