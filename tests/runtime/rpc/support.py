@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from fourtier.runtime.bus.contract import Address, Bus, BusError, Delivery, Mode, Subscription
 from fourtier.runtime.bus.memory import MemoryBus
+from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
 from fourtier.runtime.rpc.retry import Retry
 from fourtier.runtime.rpc.routes import Route
 from fourtier.runtime.rpc.server import Server
-from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
 from fourtier.schema.message import Answer, Message
 from fourtier.schema.topics import Call, Topic, command, query
 from tests.support.waiting import wait_until

@@ -59,7 +59,9 @@ async def replies(notes: Sequence[Note]) -> list[Reply]:
     [call_route(READ, reply), call_route(WRITE, reply), call_batch_route(WRITE, replies)],
     ids=["query", "command", "batch"],
 )
-async def test_a_malformed_message_goes_to_the_dead_letter_queue_with_its_fields(route: Route) -> None:
+async def test_a_malformed_message_goes_to_the_dead_letter_queue(
+    route: Route,
+) -> None:
     bus = MemoryBus()
     address = Address(route.topic.name, persistent=route.topic.persistent)
     call = READ if route.topic is READ.topic else WRITE
@@ -75,7 +77,9 @@ async def test_a_malformed_message_goes_to_the_dead_letter_queue_with_its_fields
         letter = dead[name]
         assert letter.payload == payload
         assert letter.key == "k"
-        assert letter.properties["dead-error"].startswith(f"malformed: is not a valid Note: {reason}")
+        assert letter.properties["dead-error"].startswith(
+            f"malformed: is not a valid Note: {reason}"
+        )
         assert letter.properties["dead-topic"] == route.topic.name
         assert letter.properties["dead-persistent"] == str(route.topic.persistent).lower()
         assert letter.properties["dead-attempts"] == "1"
@@ -134,7 +138,11 @@ _BUSY = Error(type="model-busy", message="come back later", temporary=True)
 
 @pytest.mark.parametrize(
     "error",
-    [UnavailableError("Qdrant is unavailable"), BusError("not sent"), CallFailedError("complete", _BUSY)],
+    [
+        UnavailableError("Qdrant is unavailable"),
+        BusError("not sent"),
+        CallFailedError("complete", _BUSY),
+    ],
 )
 async def test_an_unavailable_engine_is_waited_for_longer_than_a_failure(error: Exception) -> None:
     bus = FailingBus()

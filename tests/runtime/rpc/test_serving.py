@@ -277,8 +277,8 @@ async def test_an_expired_query_is_dropped_and_an_expired_command_is_not() -> No
     assert written == [1, 2]
 
 
-@pytest.mark.parametrize("timeout", ["²", "9" * 5_000, "-1", "soon", ""])
-async def test_an_invalid_timeout_is_ignored(timeout: str) -> None:
+@pytest.mark.parametrize("given", ["²", "9" * 5_000, "-1", "soon", ""])
+async def test_an_invalid_timeout_is_ignored(given: str) -> None:
     bus = MemoryBus()
     seen: list[str] = []
 
@@ -291,7 +291,7 @@ async def test_an_invalid_timeout_is_ignored(timeout: str) -> None:
         await bus.publish(
             Address(READ.topic.name, persistent=False),
             payload,
-            properties={"timeout-ms": timeout, "id": "mine"},
+            properties={"timeout-ms": given, "id": "mine"},
         )
         await wait_until(lambda: seen == ["mine"])
 

@@ -30,7 +30,7 @@ class Server:
         self._attempts: list[RunningAttempts] = []
 
     def stop(self) -> None:
-        """Take no more messages; what is in flight is finished, what was not begun is redelivered."""
+        """Take no more messages: those in flight are finished, the others are redelivered."""
         self._stopping.set()
 
     def hanging(self) -> Sequence[str]:
