@@ -15,6 +15,8 @@ from typing import Any, ClassVar, Self
 import pytest
 from aiohttp import ClientSession
 
+from fourtier.flows.model import Flow
+from fourtier.flows.plan import process_plan
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.bus.opening import BusConfig
 from fourtier.runtime.errors import StartupError
@@ -109,6 +111,31 @@ async def test_a_flow_serves_its_health_endpoint_metrics_and_note(
         read_running(plan.host.data)
     async with flow_process(plan):  # and once more in the same directory and process
         pass
+
+
+async def test_all_files_of_an_embedded_flow_are_private(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    before = os.umask(0o022)
+    try:
+        async with flow_process(laptop(data)):
+            open_to_others = [
+                str(path.relative_to(tmp_path))
+                for path in (data, *data.rglob("*"))
+                if not path.is_symlink() and path.stat().st_mode & 0o077
+            ]
+            names = {path.name for path in data.iterdir()}
+        assert os.umask(0o022) == 0o022
+    finally:
+        os.umask(before)
+    assert {"bus", "facts", "episodes"} <= names
+    assert open_to_others == []
+
+
+def laptop(data: Path) -> ProcessPlan:
+    """A flow with the embedded broker, graph and vectors."""
+    environment = Settings(data=data, bus_port=0, health_port=0)
+    services = {"facts": {}, "episodes": {}}
+    return process_plan(Flow(name="laptop", namespace="laptop", services=services), environment, ())
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

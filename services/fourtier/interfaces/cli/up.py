@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import typer
+import uvloop
 from rich.console import Console
 
 from fourtier.client import client_on
@@ -13,7 +14,6 @@ from fourtier.flows.plan import process_plan
 from fourtier.interfaces.cli.chat import Chat, new_conversation_id
 from fourtier.interfaces.cli.scope import DEFAULT_COLLECTION, Collection, User
 from fourtier.runtime.process.flow_process import FlowProcess, flow_process, stop_on_signals
-from fourtier.runtime.process.loop import run
 from fourtier.runtime.settings import read_settings
 from fourtier.runtime.telemetry.logs import set_up_logs
 from fourtier.schema.message import Scope
@@ -31,7 +31,7 @@ def up(
     collection: Collection = DEFAULT_COLLECTION,
 ) -> None:
     """Run a whole flow in this process until it is told to stop."""
-    run(_run(flow, (), Scope(user, collection) if chat else None))
+    uvloop.run(_run(flow, (), Scope(user, collection) if chat else None))
 
 
 def serve(
@@ -39,7 +39,7 @@ def serve(
     services: Annotated[list[str], typer.Argument(help="Which of its services.")],
 ) -> None:
     """Run some services of a flow in this process, as a Deployment in a cluster does."""
-    run(_run(flow, services, None))
+    uvloop.run(_run(flow, services, None))
 
 
 async def _run(flow: str, services: Sequence[str], chatting: Scope | None) -> None:
