@@ -62,11 +62,10 @@ class _Asked:
         self.lost = False
 
     def take(self, delivery: Delivery) -> None:
-        """An answer has come in."""
-        if self.answers.qsize() < _MAX_UNREAD:
+        """An answer has come in; behind one that was dropped, none is taken any more."""
+        self.lost = self.lost or self.answers.qsize() >= _MAX_UNREAD
+        if not self.lost:
             self.answers.put_nowait(delivery)
-        else:
-            self.lost = True
 
 
 class Caller:
@@ -209,6 +208,8 @@ class Caller:
         until = asyncio.get_running_loop().time() + call.deadline
         heartbeat_timeout = self._heartbeat_timeout.first
         while (left := until - asyncio.get_running_loop().time()) > 0:
+            if asked.lost and asked.answers.empty():
+                raise LostAnswerError(call.topic.name)
             try:
                 delivery = await _next(call, asked, min(heartbeat_timeout, left))
             except DeadlineExceededError:
@@ -283,8 +284,6 @@ class Caller:
 
 
 async def _next(call: Call[Q, A], asked: _Asked, seconds: float) -> Delivery:
-    if asked.lost and asked.answers.empty():
-        raise LostAnswerError(call.topic.name)
     try:
         async with asyncio.timeout(seconds):
             answer = await asked.answers.get()
