@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md is true to the letter: its `weather` service is built from that page and asked."""
+"""CONTRIBUTING.md is true to the letter: its `weather` service is built from it and asked."""
 
 import os
 import re
@@ -86,7 +86,7 @@ def install(checkout: Path) -> None:
 
 def run(checkout: Path, *command: str) -> str:
     paths = [*(str(checkout / root) for root in ROOTS), str(checkout / "installed")]
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, *command],
         cwd=checkout,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},

@@ -75,7 +75,7 @@ TEXT = {".py", ".md", ".yaml", ".yml", ".toml", ".cypher", ".json"}
 
 def files() -> list[Path]:
     listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],  # noqa: S607
         capture_output=True,
         text=True,
         check=True,
