@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fourtier.client import Client
-from fourtier.memory.promotion.promoting import LEAST_INVOCATIONS
+from fourtier.memory.promotion.conversation import MIN_INVOCATIONS
 from fourtier.runtime.errors import FourtierError
 from fourtier.schema.episodes import Episode
 from fourtier.schema.message import Scope
@@ -50,7 +50,7 @@ class Findings:
         """The last run of each conversation that has not one episode of it all, and why not."""
         for conversation, numbers in self.order.items():
             found = self.promoted.get(conversation, [])
-            if len(numbers) >= LEAST_INVOCATIONS and found != [len(numbers)]:
+            if len(numbers) >= MIN_INVOCATIONS and found != [len(numbers)]:
                 yield numbers[-1], f"episodes of its {len(numbers)} invocations are of {found}"
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from fourtier.memory.statements.kinds import straight
+from fourtier.memory.statements.sentence_kinds import straight
 
 _INTERJECTIONS = (
     r"hey|hi|hello|hiya|yo|oh|ah|aw+|wow|whoa|ok(?:ay)?|yes|yeah|yep|yup|no|nope|nah|sure|great"

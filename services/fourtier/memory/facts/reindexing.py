@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from fourtier.memory.facts.graph import FactGraph
 from fourtier.memory.facts.index import FactIndex
-from fourtier.memory.facts.indexing import Indexing
+from fourtier.memory.facts.index_sync import Indexing
 from fourtier.runtime.errors import PermanentError
 from fourtier.schema.message import Scope
 

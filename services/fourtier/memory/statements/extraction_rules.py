@@ -13,7 +13,8 @@ import re
 from dataclasses import dataclass
 
 from fourtier.memory.statements.credentials import REDACTED, redacted
-from fourtier.memory.statements.kinds import (
+from fourtier.memory.statements.leading_phrases import told_to_keep, without_opening
+from fourtier.memory.statements.sentence_kinds import (
     Kind,
     content_words,
     is_question,
@@ -21,7 +22,6 @@ from fourtier.memory.statements.kinds import (
     straight,
     words,
 )
-from fourtier.memory.statements.openings import told_to_keep, without_opening
 from fourtier.memory.statements.sentences import sentences
 from fourtier.memory.statements.vocabulary import LISTENER, PEOPLE, SPEAKER, THINGS
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fourtier.memory.statements.stated import statements_in_dialogue, statements_to_agent
+from fourtier.memory.statements.extraction_rules import statements_in_dialogue, statements_to_agent
 
 LOCOMO = Path(__file__).parents[3] / "shared/data/locomo/locomo_dev.json"
 

@@ -12,9 +12,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from fourtier.memory.working_memory.compression import Condensed, Plan
-from fourtier.memory.working_memory.condensing import condense
 from fourtier.memory.working_memory.excerpt import fit
 from fourtier.memory.working_memory.records import RunKey
+from fourtier.memory.working_memory.rule_compression import condense
 from fourtier.memory.working_memory.store import TraceStore
 from fourtier.models.text.prompts import read_prompt
 from fourtier.runtime.bus.contract import BusError

@@ -24,45 +24,45 @@ _PAGE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class Usage:
     """How often an episode was retrieved, and when last; sortable, empty for never."""
 
     times: int = 0
     last: str = ""
 
-    def __add__(self, other: "Use") -> "Use":
-        return Use(self.times + other.times, max(self.last, other.last))
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(self.times + other.times, max(self.last, other.last))
 
     def to_payload(self) -> Payload:
         """For the store."""
         return {"times": str(self.times), "last": self.last}
 
     @classmethod
-    def from_payload(cls, payload: Payload) -> "Use":
+    def from_payload(cls, payload: Payload) -> "Usage":
         """From the store."""
         return cls(int(payload["times"]), payload["last"])
 
 
-class Uses:
+class UsageCounts:
     """Counts retrievals, and knows the scopes."""
 
     def __init__(self, vectors: VectorStore) -> None:
         self._vectors = vectors
-        self._fresh: defaultdict[Scope, dict[str, Use]] = defaultdict(dict)
+        self._fresh: defaultdict[Scope, dict[str, Usage]] = defaultdict(dict)
 
     def note(self, scope: Scope, ids: Sequence[str]) -> None:
         """Count episodes that were retrieved just now."""
-        once = Use(1, as_text(datetime.now(UTC)))
+        once = Usage(1, as_text(datetime.now(UTC)))
         fresh = self._fresh[scope]
         for each in ids:
-            fresh[each] = fresh.get(each, Use()) + once
+            fresh[each] = fresh.get(each, Usage()) + once
 
     async def write(self, scope: Scope, existing: Sequence[str]) -> None:
         """Write the fresh counts of episodes that exist."""
         fresh = self._fresh.pop(scope, {})
         counted = [each for each in existing if each in fresh]
         known = await self._stored(scope, counted)
-        total = {each: known.get(each, Use()) + fresh[each] for each in counted}
+        total = {each: known.get(each, Usage()) + fresh[each] for each in counted}
         await self._vectors.upsert(
             scope,
             [Point(each, _NO_MEANING, "", use.to_payload()) for each, use in total.items()],
@@ -72,18 +72,18 @@ class Uses:
         """The episodes with counts that were not yet written."""
         return {scope: list(uses) for scope, uses in self._fresh.items()}
 
-    async def of(self, scope: Scope, ids: Sequence[str]) -> dict[str, Use]:
-        """The uses of episodes, without those that were never retrieved."""
+    async def of(self, scope: Scope, ids: Sequence[str]) -> dict[str, Usage]:
+        """The usage of episodes, without those that were never retrieved."""
         stored, fresh = await self._stored(scope, ids), self._fresh.get(scope, {})
         return {
-            each: stored.get(each, Use()) + fresh.get(each, Use())
+            each: stored.get(each, Usage()) + fresh.get(each, Usage())
             for each in ids
             if each in stored or each in fresh
         }
 
-    async def _stored(self, scope: Scope, ids: Sequence[str]) -> dict[str, Use]:
+    async def _stored(self, scope: Scope, ids: Sequence[str]) -> dict[str, Usage]:
         hits = await self._vectors.get(scope, ids)
-        return {hit.id: Use.from_payload(hit.payload) for hit in hits}
+        return {hit.id: Usage.from_payload(hit.payload) for hit in hits}
 
     async def forget(self, scope: Scope, ids: Sequence[str]) -> None:
         """Drop the counts of episodes that are gone."""

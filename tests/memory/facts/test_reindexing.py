@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fourtier.memory.facts.rebuilding import Part
+from fourtier.memory.facts.reindexing import Part
 from fourtier.memory.facts.store import FactStore
 from fourtier.runtime.errors import PermanentError
 from fourtier.schema.message import Scope, Vector
