@@ -1,4 +1,4 @@
-"""What cannot be handled is tried again or refused, kept with its reason, told to its caller."""
+"""A message that cannot be handled is retried, then stored with its reason; its caller is told."""
 
 import asyncio
 import json
@@ -57,9 +57,11 @@ async def replies(notes: Sequence[Note]) -> list[Reply]:
 @pytest.mark.parametrize(
     "route",
     [call_route(READ, reply), call_route(WRITE, reply), call_batch_route(WRITE, replies)],
-    ids=["read", "write", "batch"],
+    ids=["query", "command", "batch"],
 )
-async def test_the_malformed_is_kept_with_the_fields_and_the_service_answers(route: Route) -> None:
+async def test_a_malformed_message_goes_to_the_dead_letter_queue(
+    route: Route,
+) -> None:
     bus = MemoryBus()
     address = Address(route.topic.name, persistent=route.topic.persistent)
     call = READ if route.topic is READ.topic else WRITE
@@ -67,21 +69,23 @@ async def test_the_malformed_is_kept_with_the_fields_and_the_service_answers(rou
         for name, (payload, _) in MALFORMED.items():
             await bus.publish(address, payload, key="k", properties={"id": name})
         assert (await caller.call(call, Note(key="k", number=7))).number == 7
-        letters = {
+        dead = {
             letter.properties["id"]: letter for letter in await dead_letters(bus, len(MALFORMED))
         }
 
     for name, (payload, reason) in MALFORMED.items():
-        letter = letters[name]
+        letter = dead[name]
         assert letter.payload == payload
         assert letter.key == "k"
-        assert letter.properties["dead-error"].startswith(f"malformed: is no valid Note: {reason}")
+        assert letter.properties["dead-error"].startswith(
+            f"malformed: is not a valid Note: {reason}"
+        )
         assert letter.properties["dead-topic"] == route.topic.name
-        assert letter.properties["dead-kept"] == str(route.topic.persistent).lower()
+        assert letter.properties["dead-persistent"] == str(route.topic.persistent).lower()
         assert letter.properties["dead-attempts"] == "1"
 
 
-async def test_a_caller_is_told_what_is_wrong_with_its_message() -> None:
+async def test_a_caller_gets_the_reason_for_a_malformed_message() -> None:
     bus = MemoryBus()
     async with served(bus, call_route(READ, reply)), open_caller(bus) as caller:
         # As an old client does that does not know of a new field yet.
@@ -92,13 +96,13 @@ async def test_a_caller_is_told_what_is_wrong_with_its_message() -> None:
     assert raised.value.type == "malformed"
 
 
-async def test_a_failing_message_is_tried_again_and_then_kept_with_its_reason() -> None:
+async def test_a_failing_message_is_retried_and_then_dead_lettered_with_its_reason() -> None:
     bus = MemoryBus()
     attempts: list[float] = []
 
     async def note(_note: Note) -> None:
         attempts.append(asyncio.get_running_loop().time())
-        raise ConnectionResetError("the graph is away")
+        raise ConnectionResetError("the graph is unavailable")
 
     retry = Retry(attempts=4, first=0.02, cap=0.05)
     async with served(bus, event_route(NOTED, note, retry=retry)):
@@ -110,7 +114,7 @@ async def test_a_failing_message_is_tried_again_and_then_kept_with_its_reason() 
     assert pauses[0] >= 0.01
     assert pauses[1] >= 0.02
     assert pauses[2] >= 0.025
-    assert letter.properties["dead-error"] == "ConnectionResetError: the graph is away"
+    assert letter.properties["dead-error"] == "ConnectionResetError: the graph is unavailable"
     assert letter.properties["dead-attempts"] == "4"
     assert letter.properties["id"] == "k5"
     assert letter.key == "k"
@@ -134,9 +138,13 @@ _BUSY = Error(type="model-busy", message="come back later", temporary=True)
 
 @pytest.mark.parametrize(
     "error",
-    [UnavailableError("Qdrant is away"), BusError("not sent"), CallFailedError("complete", _BUSY)],
+    [
+        UnavailableError("Qdrant is unavailable"),
+        BusError("not sent"),
+        CallFailedError("complete", _BUSY),
+    ],
 )
-async def test_what_is_away_is_waited_for_longer_than_a_failure(error: Exception) -> None:
+async def test_an_unavailable_engine_is_waited_for_longer_than_a_failure(error: Exception) -> None:
     bus = FailingBus()
     attempts = 0
 
@@ -152,27 +160,27 @@ async def test_what_is_away_is_waited_for_longer_than_a_failure(error: Exception
     assert dead_letter_address(SERVICE).name not in bus.published
 
 
-async def test_what_stays_away_goes_to_the_dead_letters_in_the_end() -> None:
+async def test_a_message_is_dead_lettered_when_an_outage_lasts_too_long() -> None:
     bus = MemoryBus()
 
     async def note(_note: Note) -> None:
-        raise UnavailableError("Qdrant is away")
+        raise UnavailableError("Qdrant is unavailable")
 
-    async with served(bus, event_route(NOTED, note, retry=replace(QUICK, timeouts=0.02))):
+    async with served(bus, event_route(NOTED, note, retry=replace(QUICK, max_outage=0.02))):
         await publish(bus, NOTED, "k", 5)
         (letter,) = await dead_letters(bus, 1)
-    assert letter.properties["dead-error"] == "away: Qdrant is away"
+    assert letter.properties["dead-error"] == "unavailable: Qdrant is unavailable"
 
 
-def test_what_is_away_does_not_use_up_the_attempts() -> None:
+def test_an_outage_does_not_use_up_the_attempts() -> None:
     attempts = Attempts(Retry(attempts=2, first=0.1, cap=1.0))
     for _ in range(50):
-        assert attempts.pause(UnavailableError("away")) is not None
+        assert attempts.pause(UnavailableError("unavailable")) is not None
     assert attempts.pause(ConnectionResetError()) is not None
     assert attempts.pause(ConnectionResetError()) is None
 
 
-async def test_what_is_refused_is_not_tried_again() -> None:
+async def test_a_permanent_failure_is_not_retried() -> None:
     bus = MemoryBus()
     attempts = 0
 
@@ -187,11 +195,11 @@ async def test_what_is_refused_is_not_tried_again() -> None:
         (letter,) = await dead_letters(bus, 1)
 
     assert attempts == 1
-    assert raised.value.type == "refused"
-    assert letter.properties["dead-error"] == "refused: nobody may write here"
+    assert raised.value.type == "permanent"
+    assert letter.properties["dead-error"] == "permanent: nobody may write here"
 
 
-async def test_a_failing_read_is_answered_with_the_error_and_not_kept() -> None:
+async def test_a_failing_query_is_answered_with_the_error_and_not_stored() -> None:
     bus = FailingBus()
     attempts = 0
 
@@ -208,7 +216,7 @@ async def test_a_failing_read_is_answered_with_the_error_and_not_kept() -> None:
     assert "dead-letters.test" not in bus.published
 
 
-async def test_a_reason_of_any_kind_can_be_told() -> None:
+async def test_a_reason_of_any_kind_reaches_the_caller() -> None:
     bus = MemoryBus()
 
     async def write(_note: Note) -> Reply:
@@ -222,7 +230,7 @@ async def test_a_reason_of_any_kind_can_be_told() -> None:
     assert len(letter.properties["dead-error"]) == 2_000
 
 
-async def test_a_message_waits_until_the_dead_letters_can_be_reached(
+async def test_a_message_waits_until_the_dead_letter_queue_can_be_reached(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("fourtier.runtime.rpc.results._FIRST_PAUSE", 0.001)
@@ -239,18 +247,18 @@ async def test_a_message_waits_until_the_dead_letters_can_be_reached(
     assert bus.published.count("dead-letters.test") == 4
 
 
-async def test_a_message_that_cannot_be_buried_stays_for_the_next_start() -> None:
+async def test_a_message_that_cannot_be_dead_lettered_stays_for_the_next_start() -> None:
     bus = FailingBus()
     bus.fails = {"dead-letters.test": 1_000_000}
 
-    async def refuse(_note: Note) -> None:
+    async def fail(_note: Note) -> None:
         raise PermanentError("no")
 
-    async with served(bus, event_route(NOTED, refuse)):
+    async with served(bus, event_route(NOTED, fail)):
         await publish(bus, NOTED, "k", 1)
         await wait_until(lambda: "dead-letters.test" in bus.published)
     bus.fails = {}
-    async with served(bus, event_route(NOTED, refuse)):
+    async with served(bus, event_route(NOTED, fail)):
         (letter,) = await dead_letters(bus, 1)
 
     assert letter.properties["id"] == "k1"
@@ -260,7 +268,7 @@ async def test_an_answer_that_cannot_be_sent_does_not_repeat_the_work(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     bus = FailingBus()
-    bus.fails = {"inbox.away": 1}
+    bus.fails = {"inbox.unavailable": 1}
     handled: list[int] = []
 
     async def write(note: Note) -> Reply:
@@ -272,15 +280,15 @@ async def test_an_answer_that_cannot_be_sent_does_not_repeat_the_work(
             Address("test.write"),
             Note(key="k", number=1).model_dump_json().encode(),
             key="k",
-            properties={"reply-to": "inbox.away"},
+            properties={"reply-to": "inbox.unavailable"},
         )
         await publish(bus, WRITE.topic, "k", 2)
         await wait_until(lambda: handled == [1, 2])
 
-    assert "An answer to inbox.away could not be sent" in caplog.text
+    assert "An answer to inbox.unavailable could not be sent" in caplog.text
 
 
-async def test_a_handler_that_cannot_publish_is_tried_again() -> None:
+async def test_a_handler_that_cannot_publish_is_retried() -> None:
     bus = FailingBus()
     bus.fails = {"test.noted": 2}
     noted: list[int] = []
@@ -299,7 +307,7 @@ async def test_a_handler_that_cannot_publish_is_tried_again() -> None:
             await wait_until(lambda: noted == [4])
 
 
-async def test_a_caller_hears_at_once_that_the_bus_does_not_take_its_question() -> None:
+async def test_a_caller_gets_the_error_of_the_bus_at_once() -> None:
     bus = FailingBus()
     bus.fails = {"test.read": 1}
     async with open_caller(bus) as caller:
