@@ -35,20 +35,20 @@ def without_pauses() -> Generator[None]:
 
 @asynccontextmanager
 async def endpoint_at(
-    url: str, *, timeout: float = 20.0, attempts: int = 3
+    url: str, *, read_seconds: float = 20.0, attempts: int = 3
 ) -> AsyncGenerator[Endpoint]:
-    limits = aiohttp.ClientTimeout(total=None, sock_read=timeout)
+    limits = aiohttp.ClientTimeout(total=None, sock_read=read_seconds)
     async with aiohttp.ClientSession(timeout=limits) as session:
         yield Endpoint(session, url, "sk-secret", Backoff(attempts, longest=30.0))
 
 
 @asynccontextmanager
 async def connected(
-    *replies: Reply, timeout: float = 20.0
+    *replies: Reply, read_seconds: float = 20.0
 ) -> AsyncGenerator[tuple[ScriptedModel, Endpoint]]:
     async with (
         scripted_model(*replies) as model,
-        endpoint_at(model.url, timeout=timeout) as endpoint,
+        endpoint_at(model.url, read_seconds=read_seconds) as endpoint,
     ):
         yield model, endpoint
 
@@ -88,19 +88,23 @@ async def test_pieces_come_before_the_reply_is_finished() -> None:
 
 
 async def test_a_busy_endpoint_is_asked_again() -> None:
-    async with scripted_model(Fails(429), Fails(500), Cuts(), "Hello.") as model:
-        async with endpoint_at(model.url, attempts=4) as endpoint:
-            assert await text_of(endpoint) == "Hello."
+    async with (
+        scripted_model(Fails(429), Fails(500), Cuts(), "Hello.") as model,
+        endpoint_at(model.url, attempts=4) as endpoint,
+    ):
+        assert await text_of(endpoint) == "Hello."
     assert len(model.requests) == 4
 
 
 async def test_the_pause_is_the_one_that_the_endpoint_asks_for() -> None:
     in_a_while = format_datetime(datetime.now(UTC) + timedelta(seconds=20), usegmt=True)
     for value, shortest, longest in [("7", 7, 7), (in_a_while, 15, 20)]:
-        async with scripted_model(Fails(429, headers={"Retry-After": value})) as model:
-            async with endpoint_at(model.url, attempts=1) as endpoint:
-                with pytest.raises(ModelBusyError) as error:
-                    await text_of(endpoint)
+        async with (
+            scripted_model(Fails(429, headers={"Retry-After": value})) as model,
+            endpoint_at(model.url, attempts=1) as endpoint,
+        ):
+            with pytest.raises(ModelBusyError) as error:
+                await text_of(endpoint)
         cause = error.value.__cause__
         assert isinstance(cause, ModelBusyError)
         assert shortest <= Backoff().pause(cause) <= longest
@@ -181,13 +185,13 @@ async def test_an_orderly_end_before_the_end_is_a_break_too() -> None:
 async def test_an_endpoint_that_sends_nothing_is_asked_again() -> None:
     never = asyncio.Event()
     late = Says("late", before=never)
-    async with connected(late, "Hello.", timeout=0.2) as (_, endpoint):
+    async with connected(late, "Hello.", read_seconds=0.2) as (_, endpoint):
         assert await text_of(endpoint) == "Hello."
 
 
 async def test_a_pause_between_two_pieces_is_an_error_when_it_is_too_long() -> None:
     never = asyncio.Event()
-    async with connected(Says("One two.", between=never), timeout=0.2) as (_, endpoint):
+    async with connected(Says("One two.", between=never), read_seconds=0.2) as (_, endpoint):
         with pytest.raises(ModelCutOffError, match="sends nothing"):
             await text_of(endpoint)
 

@@ -1,8 +1,8 @@
 """The prompt of a request as turns; an earlier action and its result are one turn.
 
 The contract has no ids of tool calls: an earlier action is the text of an assistant message,
-`tool({"argument": 1})`, right before the message of role `tool` that has its result. It is read
-back into an action here, so that each dialect can show it in the form in which the model is to write
+`tool({"argument": 1})`, right before the message of role `tool` that has its result. Here the text
+is read back into an action, and each dialect shows it in the form in which the model is to write
 the next one. Left as text, it would teach the model to write its tool calls as text too.
 """
 
