@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.deployment.commands import parsed
-from tests.deployment.places import (
+from tests.deployment.deployment_files import (
     FLOW,
     SERVICES,
     compose,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.deployment.places import (
+from tests.deployment.deployment_files import (
     OVERLAYS,
     compose,
     compose_services,

@@ -10,7 +10,7 @@ import yaml
 
 from fourtier.flows.model import parse_flow
 from tests.deployment.commands import parsed
-from tests.deployment.places import (
+from tests.deployment.deployment_files import (
     FLOW,
     OPERATORS,
     OVERLAYS,

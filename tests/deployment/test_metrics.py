@@ -14,7 +14,7 @@ from fourtier.runtime.bus.contract import Address
 from fourtier.runtime.bus.opening import BusConfig, open_bus
 from tests.cluster.servers import SERVERS
 from tests.deployment.instruments import Metric, declared, observed, sample_names
-from tests.deployment.places import SERVICES
+from tests.deployment.deployment_files import SERVICES
 
 DASHBOARD = json.loads(Path("deploy/grafana/dashboards/fourtier.json").read_text("utf-8"))
 #: What Prometheus adds to every sample: see deploy/prometheus and k8s/components/monitoring.
@@ -110,7 +110,7 @@ def test_every_panel_says_what_it_shows() -> None:
 
 
 def test_queries_name_no_service_that_there_is_not() -> None:
-    topics = set(re.findall(r'topic="([\w.-]+)"', " ".join(_queries())))
+    topics = set(re.findall(r'messaging_destination_name="([\w.-]+)"', " ".join(_queries())))
     assert {topic.partition(".")[0] for topic in topics} <= SERVICES
 
 

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.deployment.places import (
+from tests.deployment.deployment_files import (
     FLOW,
     OPERATORS,
     OVERLAYS,

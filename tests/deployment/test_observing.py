@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from tests.deployment.places import FLOW, SERVICES, compose, compose_services
+from tests.deployment.deployment_files import FLOW, SERVICES, compose, compose_services
 
 _DEPLOY = Path("deploy")
 

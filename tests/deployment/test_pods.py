@@ -6,7 +6,7 @@ import pytest
 
 from fourtier.runtime.settings import Settings
 from tests.deployment.dockerfile import stages
-from tests.deployment.places import (
+from tests.deployment.deployment_files import (
     OPERATORS,
     OVERLAYS,
     USER,

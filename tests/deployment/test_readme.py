@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from fourtier.flows.model import parse_flow
-from tests.deployment.places import OVERLAYS, SERVICES, Yaml, component, rendered, run
+from tests.deployment.deployment_files import OVERLAYS, SERVICES, Yaml, component, rendered, run
 
 
 @pytest.fixture

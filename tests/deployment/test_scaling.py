@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from fourtier.flows.provisioning import bus_needs
-from tests.deployment.places import (
+from tests.deployment.deployment_files import (
     FLOW,
     SERVICES,
     Yaml,

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 import yaml
 
-from fourtier.engines.stores import stores_of
 from fourtier.flows.model import Flow, read_flow
 from fourtier.runtime.bus.pulsar.closing import CLOSES_WITHIN
 from fourtier.runtime.process import host, telemetry_setup
@@ -129,20 +128,22 @@ def variables() -> set[str]:
 
 def uses_graph() -> set[str]:
     """The services that keep something in the graph, as their classes tell."""
-    return {name for name in SERVICES if stores_of(load_service(name)).graph}
+    return {name for name in SERVICES if load_service(name).stores.graph}
 
 
 def uses_vectors() -> set[str]:
     """The services that keep vectors."""
-    return {name for name in SERVICES if stores_of(load_service(name)).collections}
+    return {name for name in SERVICES if load_service(name).stores.collections}
 
 
 def uses_model() -> set[str]:
-    """The services in whose code the key of the model's endpoint is read."""
-    packages = {name: load_service(name).__module__.split(".")[1] for name in SERVICES}
+    """The services in whose folders the key of the model's endpoint is read."""
+    folders = {
+        name: Path("services", *load_service(name).__module__.split(".")[:-1]) for name in SERVICES
+    }
     return {
         name
-        for name, package in packages.items()
-        for file in Path("services/fourtier", package).rglob("*.py")
+        for name, folder in folders.items()
+        for file in folder.rglob("*.py")
         if "secret(settings.model_key)" in file.read_text("utf-8")
     }
