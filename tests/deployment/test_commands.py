@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.deployment.dockerfile import health_command
 from tests.deployment.deployment_files import SERVICES, compose_services
+from tests.deployment.dockerfile import health_command
 from tests.support.ports import free_port
 from tests.support.process import FOURTIER
 from tests.support.waiting import wait_until

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from fourtier.runtime.service.registry import load_service
 from tests.deployment.commands import parsed
 from tests.deployment.deployment_files import (
     FLOW,
@@ -98,10 +99,11 @@ def test_engines_come_first_then_init_then_the_services() -> None:
         for name, service in compose()["services"].items()
     }
     assert waits["init"] == engines
-    asked = SERVICES - {"agent", "extraction", "promotion"}
-    assert waits["agent"] == dict.fromkeys(asked, "service_healthy")
-    for name in SERVICES - {"agent"}:
-        assert waits[name] == {"init": "service_completed_successfully"}
+    after_init = {"init": "service_completed_successfully"}
+    for name in SERVICES:
+        first = set(load_service(name).deployment.starts_after) & SERVICES
+        assert waits[name] == (dict.fromkeys(first, "service_healthy") or after_init)
+    assert waits["agent"]["facts"] == "service_healthy"
 
 
 def test_who_is_waited_for_can_say_that_it_is_well() -> None:

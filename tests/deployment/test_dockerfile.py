@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.deployment.dockerfile import health_command, stages
 from tests.deployment.deployment_files import FLOW, USER, run, variables
+from tests.deployment.dockerfile import health_command, stages
 
 PROJECT = tomllib.loads(Path("pyproject.toml").read_text("utf-8"))
 BUILD, FINAL = stages()

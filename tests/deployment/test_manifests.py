@@ -83,7 +83,16 @@ def test_only_settings_that_the_code_reads_are_set(overlay: str) -> None:
         assert source["configMapRef"]["name"] in names
 
 
-def test_health_is_asked_on_the_flow_s_port(overlay: str) -> None:
+def test_an_unchanged_deployment_is_unchanged_for_kubernetes(overlay: str) -> None:
+    """A default of the server that is not written here makes each apply report a change."""
+    for manifest in rendered(overlay, "Deployment"):
+        assert manifest["spec"]["strategy"] == {
+            "type": "RollingUpdate",
+            "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0},
+        }
+
+
+def test_probes_use_the_health_port_of_the_flow(overlay: str) -> None:
     for manifest in rendered(overlay, "Deployment"):
         runs = container(manifest["spec"]["template"])
         assert runs["ports"] == [{"name": "health", "containerPort": FLOW.health_port}]

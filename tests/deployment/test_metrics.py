@@ -13,8 +13,8 @@ import pytest
 from fourtier.runtime.bus.contract import Address
 from fourtier.runtime.bus.opening import BusConfig, open_bus
 from tests.cluster.servers import SERVERS
-from tests.deployment.instruments import Metric, declared, observed, sample_names
 from tests.deployment.deployment_files import SERVICES
+from tests.deployment.instruments import Metric, declared, observed, sample_names
 
 DASHBOARD = json.loads(Path("deploy/grafana/dashboards/fourtier.json").read_text("utf-8"))
 #: What Prometheus adds to every sample: see deploy/prometheus and k8s/components/monitoring.

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from fourtier.runtime.settings import Settings
-from tests.deployment.dockerfile import stages
 from tests.deployment.deployment_files import (
     OPERATORS,
     OVERLAYS,
@@ -21,6 +20,7 @@ from tests.deployment.deployment_files import (
     uses_vectors,
     volumes,
 )
+from tests.deployment.dockerfile import stages
 
 pytestmark = pytest.mark.parametrize("overlay", OVERLAYS)
 

@@ -15,7 +15,14 @@ from fourtier.memory.extraction.by_rule import StatementsMethod
 from fourtier.memory.extraction.learning import Learned, Method
 from fourtier.memory.extraction.task import task_steps
 from fourtier.memory.statements.keeping import keep_episode, keep_facts
-from fourtier.runtime.service import Caller, Parameters, Service, ServiceContext, on
+from fourtier.runtime.service import (
+    Caller,
+    DeploymentProfile,
+    Parameters,
+    Service,
+    ServiceContext,
+    on,
+)
 from fourtier.schema.agent import INVOCATION_ENDED, InvocationEnded
 from fourtier.schema.conversations import DIALOGUE_RECORDED, DialogueTurn
 
@@ -39,6 +46,7 @@ class ExtractionService(Service):
 
     name = "extraction"
     parameters = ExtractionParameters
+    deployment = DeploymentProfile(backlog_per_replica=32, drives=["completion"])
 
     def __init__(self, caller: Caller, method: Method, least_steps: int) -> None:
         self._caller = caller

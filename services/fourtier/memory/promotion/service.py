@@ -17,6 +17,7 @@ from fourtier.memory.promotion.promoting import Method
 from fourtier.memory.statements.keeping import keep_episode, keep_facts
 from fourtier.runtime.service import (
     Caller,
+    DeploymentProfile,
     Parameters,
     Service,
     ServiceContext,
@@ -52,6 +53,7 @@ class PromotionService(Service):
 
     name = "promotion"
     parameters = PromotionParameters
+    deployment = DeploymentProfile(backlog_per_replica=32, drives=["completion"])
 
     def __init__(self, caller: Caller, method: Method) -> None:
         self._caller = caller

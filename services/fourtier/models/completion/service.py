@@ -19,7 +19,7 @@ from fourtier.models.completion.endpoint import Endpoint
 from fourtier.models.completion.parameters import CompletionParameters
 from fourtier.models.completion.place import ModelEndpoint, named_model
 from fourtier.models.completion.steps import Model, Sampling
-from fourtier.runtime.service import Retry, Service, ServiceContext, stream
+from fourtier.runtime.service import DeploymentProfile, Retry, Service, ServiceContext, stream
 from fourtier.schema.completion import COMPLETE, CompleteRequest, CompletionPiece
 
 log = logging.getLogger(__name__)
@@ -35,6 +35,7 @@ class CompletionService(Service):
 
     name = "completion"
     parameters = CompletionParameters
+    deployment = DeploymentProfile(uses_model=True)
 
     def __init__(self, model: Model, max_concurrency: int) -> None:
         self._model = model

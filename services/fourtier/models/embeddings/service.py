@@ -11,7 +11,13 @@ from pydantic import Field
 from fourtier.models.embeddings import bundled
 from fourtier.models.embeddings.encoder import Encoder
 from fourtier.models.embeddings.loading import load_model
-from fourtier.runtime.service import Parameters, Service, ServiceContext, answer
+from fourtier.runtime.service import (
+    DeploymentProfile,
+    Parameters,
+    Service,
+    ServiceContext,
+    answer,
+)
 from fourtier.schema.embeddings import EMBED, EmbedRequest, EmbedResponse
 from fourtier.schema.message import Vector
 
@@ -36,6 +42,8 @@ class EmbeddingsService(Service):
 
     name = "embeddings"
     parameters = EmbeddingsParameters
+    #: 305 MB were measured with the bundled model, which uses the processor while there are texts.
+    deployment = DeploymentProfile(cpu="500m", memory="384Mi", memory_limit="1Gi")
 
     def __init__(self, encoder: Encoder, model: str) -> None:
         self._encoder = encoder
