@@ -1,4 +1,4 @@
-"""The image: what is in it, who runs it, and that it is enough for every service."""
+"""The image: its content, its user, and that it is enough for every service."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from tests.deployment.dockerfile import health_command, stages
 
 PROJECT = tomllib.loads(Path("pyproject.toml").read_text("utf-8"))
 BUILD, FINAL = stages()
-#: A port of loopback where nobody listens.
+#: A port of loopback where no server listens.
 NOWHERE = "127.0.0.1:9"
 
 
@@ -60,7 +60,7 @@ def test_it_runs_as_a_user_without_rights() -> None:
     )
 
 
-def test_what_is_written_goes_to_tmp() -> None:
+def test_only_tmp_is_written() -> None:
     environment = FINAL.environment()
     assert environment["HOME"] == "/tmp"  # noqa: S108 - the container's own
     assert environment["FOURTIER_DATA"].startswith("/tmp/")  # noqa: S108
@@ -71,7 +71,7 @@ def test_what_is_written_goes_to_tmp() -> None:
 def test_its_ports_are_those_of_the_flow() -> None:
     assert FINAL.all("EXPOSE") == [str(FLOW.health_port)]
     assert f":{FLOW.health_port}/ready" in " ".join(health_command(FLOW.health_port))
-    assert FLOW.health_host == "0.0.0.0"  # noqa: S104 - or nobody outside the container hears it
+    assert FLOW.health_host == "0.0.0.0"  # noqa: S104 - or it is not reached from outside
 
 
 def test_it_starts_the_command_of_the_package() -> None:
@@ -79,13 +79,13 @@ def test_it_starts_the_command_of_the_package() -> None:
     assert "fourtier" in PROJECT["project"]["scripts"]
 
 
-def test_only_what_the_image_is_made_of_is_sent_to_the_engine() -> None:
+def test_only_the_files_of_the_image_are_sent_to_docker() -> None:
     lines = Path(".dockerignore").read_text("utf-8").splitlines()
-    let_in = {line.removeprefix("!") for line in lines if line.startswith("!")}
+    allowed = {line.removeprefix("!") for line in lines if line.startswith("!")}
     copied = {
         source.removeprefix("./") for copy in BUILD.all("COPY") for source in copy.split(" ")[:-1]
     }
-    assert let_in == copied
+    assert allowed == copied
     assert lines[1] == "*"
 
 
@@ -105,7 +105,7 @@ def _sync(source: Path, environment_folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the Dockerfile copies to build from, and nothing else."""
+    """The files that the Dockerfile copies to build from, and no others."""
     folder = tmp_path_factory.mktemp("source")
     for name in " ".join(copy.rpartition(" ")[0] for copy in BUILD.all("COPY")).split():
         if Path(name).is_dir():
@@ -117,7 +117,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def image(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of the environment that the image gets."""
+    """The programs of the image's environment."""
     folder = tmp_path_factory.mktemp("image") / "fourtier"
     _sync(source, folder)
     return folder / "bin"
@@ -143,7 +143,7 @@ def _serve(image: Path, service: str, data: Path, **more: str) -> subprocess.Com
 
 
 def test_its_packages_are_enough_for_the_drivers(image: Path, tmp_path: Path) -> None:
-    """Without its driver a service would say which package is missing."""
+    """Without its driver a service reports which package is missing."""
     graph = _serve(image, "working-memory", tmp_path)
     assert graph.returncode == 2, graph.stderr
     assert f"bolt://{NOWHERE}" in graph.stderr
@@ -169,11 +169,11 @@ def test_its_packages_are_enough_for_the_embedding_model(image: Path, tmp_path: 
 
 _EMBED = """
 from fourtier.models.embeddings.bundled import load
-print(len(next(iter(load(1).embed(["Is anybody there?"])))))
+print(len(next(iter(load(1).embed(["A text."])))))
 """
 
 
-def test_it_has_the_code_of_today(image: Path, source: Path, tmp_path: Path) -> None:
+def test_it_has_the_present_code(image: Path, source: Path, tmp_path: Path) -> None:
     """Also when uv has built the package before, from the same folder and pyproject.toml."""
     assert image.exists()
     changed = Path("fourtier/interfaces/cli/changed.py")

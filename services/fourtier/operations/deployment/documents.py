@@ -1,7 +1,7 @@
 """YAML as people write it: merge keys, aliases and short lists on one line.
 
-What is generated is dumped from plain dictionaries; `Alias`, `Inline...` and `Text` say how a value
-is to look.
+Values are plain dictionaries and lists; `Alias`, `Merge`, `Text`, `InlineList` and `InlineDict` mark
+those that are written in another style than PyYAML's own.
 """
 
 import re
@@ -12,8 +12,8 @@ from typing import Any
 import yaml
 
 _WIDE = 10_000
-#: Where a template wants what is generated, such as `  #> services`.
-_PLACE = re.compile(r"^(?P<indent> *)#> (?P<name>[a-z-]+)$", re.MULTILINE)
+#: The line of a template that generated YAML replaces, such as `  #> services`.
+_MARKER = re.compile(r"^(?P<indent> *)#> (?P<name>[a-z-]+)$", re.MULTILINE)
 _MERGE = "tag:yaml.org,2002:merge"
 _STRING = "tag:yaml.org,2002:str"
 _ALIAS = "!alias"
@@ -101,4 +101,4 @@ def filled(template: str, parts: Mapping[str, str]) -> str:
     def part(found: re.Match[str]) -> str:
         return indent(parts[found["name"]].rstrip("\n"), found["indent"])
 
-    return _PLACE.sub(part, template)
+    return _MARKER.sub(part, template)

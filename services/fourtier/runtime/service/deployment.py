@@ -19,12 +19,12 @@ class DeploymentProfile:
         cpu: requested cores, in Kubernetes' notation.
         memory: requested memory, in Kubernetes' notation.
         memory_limit: a container that takes more is stopped.
-        min_replicas: of them run where replicas are scaled.
-        max_replicas: of them run at most.
+        min_replicas: at least so many run where replicas are scaled.
+        max_replicas: at most so many run.
         backlog_per_replica: messages that may wait on a topic for each replica.
         cpu_percent: of the requested cores, where the processor decides.
-        drives: services that work on each message of this one, and scale by its backlog as well.
-        starts_after: services that should answer before this one starts, where that can be told.
+        drives: services that do work for each message of this one: they scale by its backlog, too.
+        starts_after: services that are ready before this one starts, where the order can be set.
         uses_model: whether it calls the endpoint of the language model, and gets its key.
     """
 
