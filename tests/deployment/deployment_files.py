@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 import yaml
 
-from fourtier.engines.stores import stores_of
 from fourtier.flows.model import Flow, read_flow
 from fourtier.runtime.bus.pulsar.closing import CLOSES_WITHIN
 from fourtier.runtime.process import host, telemetry_setup
@@ -22,7 +21,7 @@ OVERLAYS = ("laptop", "production")
 #: The flow that the image, docker-compose.yaml and k8s/ deploy.
 FLOW: Flow = read_flow("cluster")
 SERVICES = set(FLOW.services)
-#: What is run once and ends, and uses all engines: see k8s/base.
+#: They run once and end, and use all engines: see k8s/base.
 OPERATORS = {"init", "doctor"}
 #: The image's user, as the Dockerfile makes it.
 USER = 10001
@@ -39,7 +38,7 @@ def tool(name: str) -> str:
 
 
 def run(name: str, *arguments: str) -> str:
-    """What a tool prints when all is well; fails the test with its words when it is not."""
+    """What a tool prints when it succeeds; fails the test with its output when it does not."""
     done = subprocess.run(  # noqa: S603 - a tool of ours on files of ours
         [tool(name), *arguments], capture_output=True, text=True, check=False
     )
@@ -49,7 +48,7 @@ def run(name: str, *arguments: str) -> str:
 
 @cache
 def compose() -> Yaml:
-    """docker-compose.yaml with its anchors resolved and its variables as they stand."""
+    """docker-compose.yaml with its anchors resolved, but not its variables."""
     return yaml.safe_load(Path("docker-compose.yaml").read_text("utf-8"))
 
 
@@ -68,12 +67,12 @@ def _rendered(overlay: str) -> tuple[Yaml, ...]:
 
 
 def rendered(overlay: str, kind: str = "") -> list[Yaml]:
-    """What `kubectl apply -k` would send for an overlay; of one kind if it is named."""
+    """The manifests that `kubectl apply -k` sends for an overlay; of one kind if it is named."""
     return [each for each in _rendered(overlay) if not kind or re.fullmatch(kind, each["kind"])]
 
 
 def component(manifest: Yaml) -> str:
-    """Which service (or operator) a manifest is about."""
+    """The service (or operator) that a manifest belongs to."""
     return manifest["metadata"]["labels"]["app.kubernetes.io/component"]
 
 
@@ -84,7 +83,7 @@ def pods(overlay: str) -> dict[str, Yaml]:
 
 
 def _job(manifest: Yaml) -> Yaml:
-    """What a CronJob makes; of any other kind the manifest itself."""
+    """The Job that a CronJob creates; of any other kind the manifest itself."""
     return manifest["spec"].get("jobTemplate", manifest)
 
 
@@ -100,7 +99,7 @@ def volumes(template: Yaml) -> dict[str, Yaml]:
 
 
 def environment(overlay: str) -> dict[str, str]:
-    """What the ConfigMap of an overlay puts into the environment of each container."""
+    """The variables that the ConfigMap of an overlay sets in each container."""
     (found,) = [
         each
         for each in rendered(overlay, "ConfigMap")
@@ -110,10 +109,10 @@ def environment(overlay: str) -> dict[str, str]:
 
 
 def stops_within() -> float:
-    """The seconds after which a service has ended, be the broker and the collector gone.
+    """The seconds after which a service has ended, even if broker and collector are unavailable.
 
-    It finishes what is in hand; then its groups, its producers and its connection to the bus are
-    closed one after another, and what is known of it is sent off.
+    It finishes the messages in flight; then its subscriptions, its producers and its connection to
+    the bus are closed one after another, and the last telemetry is sent.
     """
     return host._GRACE + 3 * CLOSES_WITHIN + telemetry_setup._TIMEOUT
 
@@ -128,21 +127,23 @@ def variables() -> set[str]:
 
 
 def uses_graph() -> set[str]:
-    """The services that keep something in the graph, as their classes tell."""
-    return {name for name in SERVICES if stores_of(load_service(name)).graph}
+    """The services that store nodes in the graph, by their classes."""
+    return {name for name in SERVICES if load_service(name).stores.graph}
 
 
 def uses_vectors() -> set[str]:
-    """The services that keep vectors."""
-    return {name for name in SERVICES if stores_of(load_service(name)).collections}
+    """The services that store vectors, by their classes."""
+    return {name for name in SERVICES if load_service(name).stores.collections}
 
 
 def uses_model() -> set[str]:
-    """The services in whose code the key of the model's endpoint is read."""
-    packages = {name: load_service(name).__module__.split(".")[1] for name in SERVICES}
+    """The services in whose folders the key of the model's endpoint is read."""
+    folders = {
+        name: Path("services", *load_service(name).__module__.split(".")[:-1]) for name in SERVICES
+    }
     return {
         name
-        for name, package in packages.items()
-        for file in Path("services/fourtier", package).rglob("*.py")
+        for name, folder in folders.items()
+        for file in folder.rglob("*.py")
         if "secret(settings.model_key)" in file.read_text("utf-8")
     }
