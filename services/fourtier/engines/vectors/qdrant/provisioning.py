@@ -1,4 +1,4 @@
-"""Collections on a Qdrant server, seen and made before the services start."""
+"""Collections on a Qdrant server: compared with the flow and made before the services start."""
 
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
@@ -7,14 +7,14 @@ from qdrant_client import AsyncQdrantClient, models
 
 from fourtier.engines.config import EngineConfig
 from fourtier.engines.vectors.points import SCOPE
-from fourtier.engines.vectors.qdrant import connect_qdrant, startup_errors
-from fourtier.engines.vectors.qdrant_collections import (
+from fourtier.engines.vectors.qdrant.collections import (
     change_layout,
     check_dimensions,
     create_index,
     create_vectors,
     differences,
 )
+from fourtier.engines.vectors.qdrant.connection import connect_qdrant, startup_errors
 from fourtier.runtime.provisioning import State, Step
 from fourtier.runtime.service.stores import Collection
 
@@ -25,47 +25,47 @@ class VectorsProvisioner:
     """Makes the collections of a flow's services. Opened by `provision_vectors`."""
 
     def __init__(
-        self, client: AsyncQdrantClient, place: EngineConfig, collections: Iterable[Collection]
+        self, client: AsyncQdrantClient, config: EngineConfig, collections: Iterable[Collection]
     ) -> None:
         self._client = client
-        self._place = place
+        self._config = config
         self._collections = list(collections)
 
     def _startup_errors(self) -> AbstractContextManager[None]:
-        return startup_errors(self._place.vectors_url, self._place.vectors_key)
+        return startup_errors(self._config.vectors_url, self._config.vectors_key)
 
     async def plan(self) -> Sequence[Step]:
         """One step for each collection and each of its indexes.
 
         Raises:
-            StartupError: also when a collection keeps other vectors than the flow's.
+            StartupError: also when a collection has other vectors than the flow's.
         """
         steps: list[Step] = []
         for collection in self._collections:
             with self._startup_errors():
-                kept = await self._kept(collection)
-            steps.append(self._vectors(collection, kept))
-            indexed = kept.payload_schema if kept else {}
+                found = await self._found(collection)
+            steps.append(self._vectors(collection, found))
+            indexed = found.payload_schema if found else {}
             steps += [
                 self._index(collection, field, is_there=field in indexed)
                 for field in (SCOPE, *collection.indexed)
             ]
         return steps
 
-    async def _kept(self, collection: Collection) -> models.CollectionInfo | None:
-        name = self._place.name_of(collection)
+    async def _found(self, collection: Collection) -> models.CollectionInfo | None:
+        name = self._config.name_of(collection)
         if not await self._client.collection_exists(name):
             return None
-        kept = await self._client.get_collection(name)
-        check_dimensions(kept, name, self._dimensions(collection))
-        return kept
+        found = await self._client.get_collection(name)
+        check_dimensions(found, name, self._dimensions(collection))
+        return found
 
     def _dimensions(self, collection: Collection) -> int:
-        return collection.dimensions or self._place.dimensions
+        return collection.dimensions or self._config.dimensions
 
-    def _vectors(self, collection: Collection, kept: models.CollectionInfo | None) -> Step:
-        name, dimensions = self._place.name_of(collection), self._dimensions(collection)
-        layout = self._place.layout_of(collection)
+    def _vectors(self, collection: Collection, found: models.CollectionInfo | None) -> Step:
+        name, dimensions = self._config.name_of(collection), self._dimensions(collection)
+        layout = self._config.layout_of(collection)
 
         async def create() -> None:
             with self._startup_errors():
@@ -76,19 +76,19 @@ class VectorsProvisioner:
                 await change_layout(self._client, name, layout)
 
         what = f"collection {name}"
-        if kept is None:
+        if found is None:
             note = (
                 f"{dimensions} dimensions, {layout.shards} shards in {layout.replicas} copies, "
                 f"quantisation {layout.quantisation}"
             )
             return Step("vectors", what, State.MISSING, note, create)
-        changing, fixed = differences(kept, layout)
+        changing, fixed = differences(found, layout)
         note = "; ".join(filter(None, [changing, fixed and f"{fixed}: {_LEFT}"]))
         state = State.DIFFERENT if note else State.THERE
         return Step("vectors", what, state, note, change if changing else None)
 
     def _index(self, collection: Collection, field: str, *, is_there: bool) -> Step:
-        name = self._place.name_of(collection)
+        name = self._config.name_of(collection)
 
         async def create() -> None:
             with self._startup_errors():
@@ -102,7 +102,7 @@ class VectorsProvisioner:
 
 @asynccontextmanager
 async def provision_vectors(
-    place: EngineConfig, collections: Iterable[Collection]
+    config: EngineConfig, collections: Iterable[Collection]
 ) -> AsyncGenerator[VectorsProvisioner]:
     """Connect to the server.
 
@@ -110,7 +110,10 @@ async def provision_vectors(
         StartupError: it cannot be reached, refuses us, or is too old.
     """
     connecting = connect_qdrant(
-        place.vectors_url, key=place.vectors_key, trust_certificates=place.vectors_trust
+        config.vectors_url,
+        key=config.vectors_key,
+        trust_certificates=config.vectors_trust,
+        query_seconds=config.query_seconds,
     )
     async with connecting as client:
-        yield VectorsProvisioner(client, place, collections)
+        yield VectorsProvisioner(client, config, collections)

@@ -11,7 +11,7 @@ from fourtier.runtime.service.engines import CollectionsConfig, Quantisation
 
 _CONFLICT = 409
 #: The small copies stay in memory; that is what they are made for.
-_QUANTISED: dict[Quantisation, models.ScalarQuantization | models.BinaryQuantization | None] = {
+_QUANTISATIONS: dict[Quantisation, models.ScalarQuantization | models.BinaryQuantization | None] = {
     "none": None,
     "scalar": models.ScalarQuantization(
         scalar=models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
@@ -27,7 +27,7 @@ async def create_collection(
     indexed: Sequence[str],
     layout: CollectionsConfig = CollectionsConfig(),
 ) -> None:
-    """Create the collection with its indexes, as far as they are not there.
+    """Create the collection and its indexes where they are missing.
 
     Raises:
         StartupError: there is one of that name with other vectors.
@@ -50,7 +50,7 @@ async def create_vectors(
                 DENSE: models.VectorParams(
                     size=dimensions,
                     distance=models.Distance.COSINE,
-                    quantization_config=_QUANTISED[layout.quantisation],
+                    quantization_config=_QUANTISATIONS[layout.quantisation],
                     on_disk=layout.vectors_on_disk,
                 )
             },
@@ -60,7 +60,7 @@ async def create_vectors(
             write_consistency_factor=layout.write_replicas,
         )
     except UnexpectedResponse as error:
-        if error.status_code != _CONFLICT:  # another replica was quicker
+        if error.status_code != _CONFLICT:  # another replica created it meanwhile
             raise
 
 
@@ -73,13 +73,13 @@ async def create_index(client: AsyncQdrantClient, collection: str, field: str) -
     )
 
 
-def check_dimensions(kept: models.CollectionInfo, collection: str, dimensions: int) -> None:
+def check_dimensions(found: models.CollectionInfo, collection: str, dimensions: int) -> None:
     """See to it that the collection is one of ours and of the flow's embedding model.
 
     Raises:
         StartupError: it is not.
     """
-    dense = dense_vectors(kept)
+    dense = dense_vectors(found)
     if dense is None:
         raise StartupError(
             f"the collection {collection} is not one of Fourtier's: it has no vectors called "
@@ -87,24 +87,24 @@ def check_dimensions(kept: models.CollectionInfo, collection: str, dimensions: i
         )
     if dense.size != dimensions:
         raise StartupError(
-            f"the collection {collection} keeps vectors of {dense.size} dimensions, but the flow's "
+            f"the collection {collection} has vectors of {dense.size} dimensions, but the flow's "
             f"embedding model makes {dimensions}: name the model that made them, or delete the "
             f"collection to begin anew"
         )
 
 
-def dense_vectors(kept: models.CollectionInfo) -> models.VectorParams | None:
-    """How the collection keeps the vectors of meaning; None where it has none by that name."""
-    vectors = kept.config.params.vectors
+def dense_vectors(found: models.CollectionInfo) -> models.VectorParams | None:
+    """The parameters of the dense vectors; None where the collection has none by that name."""
+    vectors = found.config.params.vectors
     return vectors.get(DENSE) if isinstance(vectors, dict) else None
 
 
-def differences(kept: models.CollectionInfo, layout: CollectionsConfig) -> tuple[str, str]:
+def differences(found: models.CollectionInfo, layout: CollectionsConfig) -> tuple[str, str]:
     """What can be changed in place to what the flow says, and what cannot, in words.
 
-    Shards and their copies are moved between nodes, which is for people to decide.
+    Shards and their copies would have to be moved between nodes, which is for people to decide.
     """
-    params, dense = kept.config.params, dense_vectors(kept)
+    params, dense = found.config.params, dense_vectors(found)
     changing = [
         ("write-replicas", params.write_consistency_factor or 1, layout.write_replicas),
         ("quantisation", _quantisation(dense), layout.quantisation),
@@ -122,11 +122,11 @@ def _in_words(settings: Sequence[tuple[str, object, object]]) -> str:
 
 
 def _quantisation(dense: models.VectorParams | None) -> str:
-    kept = dense.quantization_config if dense else None
-    if kept is None:
+    found = dense.quantization_config if dense else None
+    if found is None:
         return "none"
-    for name, known in _QUANTISED.items():
-        if isinstance(known, type(kept)):
+    for name, known in _QUANTISATIONS.items():
+        if isinstance(known, type(found)):
             return name
     return "of another kind"
 
@@ -135,7 +135,7 @@ async def change_layout(
     client: AsyncQdrantClient, collection: str, layout: CollectionsConfig
 ) -> None:
     """Change what can be changed in place; the server works on it in the background."""
-    quantised = _QUANTISED[layout.quantisation] or models.Disabled.DISABLED
+    quantised = _QUANTISATIONS[layout.quantisation] or models.Disabled.DISABLED
     await client.update_collection(
         collection,
         collection_params=models.CollectionParamsDiff(

@@ -1,16 +1,16 @@
-"""Keys and indexes in Neo4j, seen and made before the services start."""
+"""Keys and indexes in Neo4j: compared with the schemas and made before the services start."""
 
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 
 from fourtier.engines.config import EngineConfig
-from fourtier.engines.graph.neo4j import (
-    Neo4jGraphStore,
+from fourtier.engines.graph.neo4j.connection import (
     connect_neo4j,
     create_index,
     startup_errors,
 )
-from fourtier.engines.graph.neo4j_schema import Index, indexes
+from fourtier.engines.graph.neo4j.schema import Index, indexes
+from fourtier.engines.graph.neo4j.store import Neo4jGraphStore
 from fourtier.runtime.provisioning import State, Step
 from fourtier.runtime.service.stores import GraphSchema
 
@@ -25,14 +25,14 @@ class GraphProvisioner:
     """Makes what the schemas of a flow's services ask for. Opened by `provision_graph`."""
 
     def __init__(
-        self, store: Neo4jGraphStore, place: EngineConfig, schemas: Iterable[GraphSchema]
+        self, store: Neo4jGraphStore, config: EngineConfig, schemas: Iterable[GraphSchema]
     ) -> None:
         self._store = store
-        self._place = place
+        self._config = config
         self._wanted = [index for schema in schemas for index in indexes(schema)]
 
     def _startup_errors(self) -> AbstractContextManager[None]:
-        return startup_errors(self._place.graph_url, self._place.graph_password)
+        return startup_errors(self._config.graph_url, self._config.graph_password)
 
     async def plan(self) -> Sequence[Step]:
         """One step for each key and index."""
@@ -57,7 +57,7 @@ class GraphProvisioner:
 
 @asynccontextmanager
 async def provision_graph(
-    place: EngineConfig, schemas: Iterable[GraphSchema]
+    config: EngineConfig, schemas: Iterable[GraphSchema]
 ) -> AsyncGenerator[GraphProvisioner]:
     """Connect to the server.
 
@@ -65,10 +65,11 @@ async def provision_graph(
         StartupError: it cannot be reached, or refuses us.
     """
     connecting = connect_neo4j(
-        place.graph_url,
-        user=place.graph_user,
-        password=place.graph_password,
-        trust_certificates=place.graph_trust,
+        config.graph_url,
+        user=config.graph_user,
+        password=config.graph_password,
+        trust_certificates=config.graph_trust,
+        query_seconds=config.query_seconds,
     )
     async with connecting as store:
-        yield GraphProvisioner(store, place, schemas)
+        yield GraphProvisioner(store, config, schemas)

@@ -1,4 +1,4 @@
-"""Where a benchmark runs: one process, or one for each service on Pulsar and Neo4j."""
+"""What a benchmark measures: one process, or one for each service on Pulsar and Neo4j."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ _MYSELF = "clients and model"
 
 
 @dataclass(frozen=True)
-class BenchPlace:
+class Deployment:
     """A flow that runs.
 
     Attributes:
@@ -40,7 +40,7 @@ class BenchPlace:
 @asynccontextmanager
 async def cluster(
     directory: Path, model_url: str, scaled: Sequence[str]
-) -> AsyncGenerator[BenchPlace]:
+) -> AsyncGenerator[Deployment]:
     """A process for each service, on Pulsar and Neo4j."""
     async with running_engines(directory / "engines") as engines:
         await create_namespace(engines.pulsar_admin_url, _TENANT, _NAMESPACE)
@@ -70,13 +70,13 @@ async def cluster(
             }
 
         try:
-            yield BenchPlace(engines.pulsar_url, scale, processes)
+            yield Deployment(engines.pulsar_url, scale, processes)
         finally:
             await asyncio.gather(*(one.stop() for of_it in running.values() for one in of_it))
 
 
 @asynccontextmanager
-async def embedded(directory: Path, model_url: str) -> AsyncGenerator[BenchPlace]:
+async def embedded(directory: Path, model_url: str) -> AsyncGenerator[Deployment]:
     """The whole flow in one process, as `fourtier up` runs it."""
     port = free_port()
     environment = told_of_model(model_url) | {"FOURTIER_BUS_PORT": str(port)}
@@ -94,7 +94,7 @@ async def embedded(directory: Path, model_url: str) -> AsyncGenerator[BenchPlace
 
     try:
         await flow.start()
-        yield BenchPlace(f"pulsar://127.0.0.1:{port}", scale, processes)
+        yield Deployment(f"pulsar://127.0.0.1:{port}", scale, processes)
     finally:
         await flow.stop()
 
