@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Generator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
@@ -95,7 +95,7 @@ class Caller:
 
     async def stream(
         self, call: Call[Q, A], question: Q, *, message_id: str = ""
-    ) -> AsyncIterator[A]:
+    ) -> AsyncGenerator[A]:
         """Ask and await the answer's messages; the deadline holds for each of them.
 
         Whoever leaves before the last one cancels the work behind the answer.
