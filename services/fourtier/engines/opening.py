@@ -6,7 +6,6 @@ from importlib.metadata import version
 
 from fourtier.engines.config import EngineConfig
 from fourtier.engines.graph.protocol import GraphStore
-from fourtier.engines.vectors.edge import open_edge
 from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.provisioning import NothingToDo, Provisioner
@@ -66,6 +65,8 @@ async def open_vectors(place: EngineConfig, collection: Collection) -> AsyncGene
             )
             yield await stack.enter_async_context(opening)
         else:
+            with _needs("qdrant_edge", "laptop"):
+                from fourtier.engines.vectors.edge import open_edge
             directory = place.data / f"vectors-{collection.name}"
             yield await stack.enter_async_context(
                 open_edge(directory, dimensions, collection.indexed)
@@ -97,7 +98,7 @@ async def vectors_version(place: EngineConfig) -> str:
         StartupError: as `open_vectors`.
     """
     if not _is_vector_server(place.vectors_url):
-        return f"Qdrant Edge {version('qdrant-edge-py')}"
+        return f"Qdrant Edge {_version('qdrant-edge-py', 'laptop')}"
     with _needs("qdrant_client", "cluster"):
         from fourtier.engines.vectors.qdrant import qdrant_version
     return await qdrant_version(

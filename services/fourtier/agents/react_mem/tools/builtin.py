@@ -3,13 +3,13 @@
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from simpleeval import InvalidExpression, simple_eval
-
 from fourtier.tools.contract import ToolError
 
 
 def calculator(expression: str) -> str:
     """Work out an arithmetic expression, such as "12 * (3.5 + 1)" or "2 ** 10 % 7"."""
+    from simpleeval import InvalidExpression, simple_eval  # noqa: PLC0415 - of the extra `service`
+
     try:
         return str(simple_eval(expression.replace("^", "**")))
     except (InvalidExpression, SyntaxError, ArithmeticError, TypeError, ValueError) as error:
