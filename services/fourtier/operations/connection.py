@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from fourtier.client import Client, client_on
-from fourtier.flows.model import DEFAULT_FLOW, Flow, read_flow
+from fourtier.flows.model import Flow, read_flow
 from fourtier.flows.plan import bus_config
 from fourtier.runtime.bus.contract import Bus
 from fourtier.runtime.bus.opening import BusConfig, embedded_security, open_bus
@@ -14,7 +14,7 @@ from fourtier.runtime.settings import Settings, read_settings
 
 
 @asynccontextmanager
-async def open_flow_bus(flow: str = DEFAULT_FLOW) -> AsyncGenerator[Bus]:
+async def open_flow_bus(flow: str) -> AsyncGenerator[Bus]:
     """Connect to the bus of a running flow.
 
     A flow with a broker of its own is found by its URL, one with the embedded bus by the note that
@@ -50,7 +50,7 @@ def reachable_bus(flow: Flow, settings: Settings) -> BusConfig:
 
 
 @asynccontextmanager
-async def open_client(flow: str = DEFAULT_FLOW) -> AsyncGenerator[Client]:
+async def open_client(flow: str) -> AsyncGenerator[Client]:
     """Make a client of a running flow.
 
     Raises: as `open_flow_bus`.

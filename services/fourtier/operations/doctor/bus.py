@@ -9,7 +9,7 @@ from fourtier.flows.plan import bus_config
 from fourtier.flows.provisioning import admin_config
 from fourtier.operations.backlogs import Queue, read_version
 from fourtier.operations.connection import reachable_bus
-from fourtier.operations.doctor.dead_letters import read_dead_letters
+from fourtier.operations.doctor.dead_letters import check_dead_letters
 from fourtier.operations.doctor.findings import Finding
 from fourtier.operations.doctor.services import Heard, ask_services
 from fourtier.runtime.bus.contract import BusError
@@ -43,7 +43,7 @@ async def check_bus(
         async with connecting as bus, open_caller(bus) as caller:
             heard, letters = await asyncio.gather(
                 ask_services(caller, name, list(flow.services), _replicas(queues)),
-                read_dead_letters(bus, name, _with_letters(flow, queues)),
+                check_dead_letters(bus, name, _with_letters(flow, queues)),
             )
     except (FourtierError, BusError) as error:
         return _unreachable(flow, name, settings, error), Heard(), []
