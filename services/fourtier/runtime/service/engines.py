@@ -49,9 +49,6 @@ class EnginesConfig(Config):
     graph: EngineUrl = EMBEDDED
     vectors: EngineUrl = EMBEDDED
     dimensions: int = Field(default=384, ge=1)
-    query_seconds: float = Field(
-        default=30, gt=0, description="how long a store may take for one query before it is ended"
-    )
     collections: CollectionsConfig = CollectionsConfig()
     query_seconds: float = Field(
         default=QUERY_SECONDS,
