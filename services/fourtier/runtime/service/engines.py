@@ -8,6 +8,8 @@ from fourtier.runtime.config import Config
 from fourtier.runtime.settings import EngineUrl
 
 EMBEDDED = "embedded"
+#: Seconds for one call of a store, where the flow does not say another limit.
+QUERY_SECONDS = 30.0
 Quantisation = Literal["none", "scalar", "binary"]
 
 
@@ -47,7 +49,9 @@ class EnginesConfig(Config):
     graph: EngineUrl = EMBEDDED
     vectors: EngineUrl = EMBEDDED
     dimensions: int = Field(default=384, ge=1)
-    query_seconds: float = Field(
-        default=30, gt=0, description="how long a store may take for one query before it is ended"
-    )
     collections: CollectionsConfig = CollectionsConfig()
+    query_seconds: float = Field(
+        default=QUERY_SECONDS,
+        gt=0,
+        description="time limit for one query of a store; the message is tried again later",
+    )
