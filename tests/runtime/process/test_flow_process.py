@@ -154,7 +154,7 @@ async def test_a_flow_file_sets_the_time_limits_and_a_hanging_handler_fails_live
 
     known = {"echo": Stubborn}.__getitem__
     monkeypatch.setattr("fourtier.runtime.process.host.load_service", known)
-    monkeypatch.setattr("fourtier.runtime.service.registry.load_service", known)
+    monkeypatch.setattr("fourtier.flows.parameters.load_service", known)
     flow = parse_flow(
         "{name: f, bus: {url: 'memory://'}, health-port: 0, services: {echo: {}},"
         " limits: {handler-seconds: 0.05, stream-seconds: 7}}",

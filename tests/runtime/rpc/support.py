@@ -78,14 +78,20 @@ async def served(bus: Bus, *routes: Route, limits: Limits = Limits()) -> AsyncGe
             server.stop()
 
 
-async def publish(bus: Bus, topic: Topic[Note], key: str, *numbers: int) -> None:
+async def publish(
+    bus: Bus,
+    topic: Topic[Note],
+    key: str,
+    *numbers: int,
+    properties: Mapping[str, str] | None = None,
+) -> None:
     """Publish notes one after another."""
     for number in numbers:
         await bus.publish(
             Address(topic.name, persistent=topic.persistent),
             Note(key=key, number=number).model_dump_json().encode(),
             key=key if topic.key else "",
-            properties={"id": f"{key}{number}"},
+            properties={"id": f"{key}{number}"} | dict(properties or {}),
         )
 
 
@@ -103,6 +109,7 @@ class FailingBus(MemoryBus):
 
     Attributes:
         max_sizes: bytes of the largest payload that is taken, by the beginning of a topic's name.
+        max_properties: of a dead letter, besides its id and reason.
         held: publishing to topics with this beginning waits until `released` is set.
         clock_ahead: by how many seconds the clocks of all publishers are ahead of ours.
     """
@@ -110,6 +117,7 @@ class FailingBus(MemoryBus):
     def __init__(self) -> None:
         super().__init__()
         self.max_sizes: dict[str, int] = {}
+        self.max_properties = 100
         self.held: str | None = None
         self.released = asyncio.Event()
         self.clock_ahead = 0.0
@@ -133,6 +141,10 @@ class FailingBus(MemoryBus):
         for beginning, size in self.max_sizes.items():
             if address.name.startswith(beginning) and len(payload) > size:
                 raise RejectedByBusError(f"{len(payload):,} bytes are more than {size:,}")
+        strange = set(properties or {}) - {"id"}
+        others = sum(not name.startswith("dead-") for name in strange)
+        if address.name.startswith("dead-letters.") and others > self.max_properties:
+            raise RejectedByBusError("the properties are too large")
         if self.held is not None and address.name.startswith(self.held):
             await self.released.wait()
         if self.loses.get(address.name, 0) > 0:

@@ -95,12 +95,15 @@ async def test_an_error_without_an_inbox_that_takes_it_is_not_repeated() -> None
     assert bus.published.count("inbox.a") == 2  # the answer, and the error in its stead
 
 
-async def test_a_dead_letter_that_is_too_large_keeps_its_reason() -> None:
+@pytest.mark.parametrize("properties_too", [False, True])
+async def test_a_dead_letter_that_is_too_large_has_its_reason(*, properties_too: bool) -> None:
     bus = FailingBus()
     bus.max_sizes = {"dead-letters.": 10}
+    bus.max_properties = 0 if properties_too else 100
     async with served(bus, event_route(NOTED, _fail)):
-        await publish(bus, NOTED, "k", 1)
+        await publish(bus, NOTED, "k", 1, properties={"a": "x"})
         (letter,) = await dead_letters(bus, 1)
+    assert ("a" in letter.properties) != properties_too
     assert letter.payload == b""
     assert letter.properties["id"] == "k1"
     assert letter.properties["dead-error"] == "permanent: nobody may write here"

@@ -37,7 +37,7 @@ class ProcessPlan:
 
     @property
     def embedded(self) -> bool:
-        """Whether an engine keeps its files in the data directory."""
+        """Whether an engine has its files in the data directory."""
         engines = self.host.engines
         return EMBEDDED in {self.bus.url, engines.graph, engines.vectors}
 
@@ -154,7 +154,7 @@ def _say_that_it_is_up(plan: ProcessPlan, process: FlowProcess) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Health:
-    """What the health endpoint tells of a process that may not have started yet."""
+    """What the health endpoint reports of a process that may not have started yet."""
 
     state: list[FlowProcess]
 

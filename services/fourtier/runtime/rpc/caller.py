@@ -114,7 +114,7 @@ class Caller:
     ) -> AsyncGenerator[A]:
         """Ask and await the answer's messages; the deadline holds for each of them.
 
-        Whoever leaves before the last one cancels the work behind the answer.
+        Leaving before the last one cancels the work behind the answer.
 
         Raises: as `call`.
         """
@@ -138,7 +138,7 @@ class Caller:
                     self._cancel(call.topic, asked.properties)
 
     def _cancel(self, topic: Topic[Any], asked: Mapping[str, str]) -> None:
-        """Tell the replica that works on a question to stop; returns before it is told."""
+        """Ask the replica that works on a question to stop; returns before it is asked."""
         if self._closed:
             return
         task = asyncio.create_task(self._send_cancel(topic, asked), name="cancel")
@@ -232,12 +232,12 @@ class Caller:
 
     async def _ask_again(self, call: Call[Q, A], question: Q, asked: _Asked) -> None:
         """Repeat a question; that it cannot be sent now does not end the wait for its answer."""
-        log.info("Nothing is heard on %s: asked again.", call.topic.name)
+        log.info("No heartbeat on %s: the question is retried.", call.topic.name)
         asked.properties[envelope.RETRY] = "true"
         try:
             await self._ask(call, question, asked)
         except (BusError, DeadlineExceededError) as error:
-            log.warning("A question could not be asked again: %s", error)
+            log.warning("A question could not be retried: %s", error)
 
     async def _send(self, topic: Topic[Any], message: Message, properties: dict[str, str]) -> None:
         telemetry.inject(properties)
@@ -249,10 +249,10 @@ class Caller:
         )
 
     async def listen(self, inbox: Subscription) -> None:
-        """Hand arriving answers to whoever waits; late and repeated ones are dropped.
+        """Hand arriving answers to the calls under way; late and repeated ones are dropped.
 
         Raises:
-            BusError: the inbox is gone; whoever waits is told, and whoever asks later.
+            BusError: the inbox is gone; all calls under way get the error, and all later ones.
         """
         try:
             while True:

@@ -64,7 +64,7 @@ class Handler:
         batch: whether the method takes messages in batches of what has arrived.
         max_concurrency: how many messages are handled at once; those with one key never are.
         max_batch_size: for batches.
-        max_in_flight: messages beyond that are shed where their caller can be told; None sheds
+        max_in_flight: messages beyond that are shed where a caller gets the error; None sheds
             nothing, and leaves the rest to the broker.
         timeout: seconds that an attempt may go on without progress; None for the flow's limit.
     """
@@ -123,7 +123,7 @@ class Service:
         raise TypeError(f"{cls.__name__}.open({context}, {parameters}) is not there")
 
     async def store_counts(self) -> Sequence[StoreCount]:
-        """How many things its stores have, in all scopes together; of most services none."""
+        """How many things its stores have, in all scopes; few services have any."""
         return ()
 
     @classmethod
@@ -213,7 +213,7 @@ def stream(
     retry: Retry = Retry(),
     timeout: float | None = None,
 ) -> Callable[[StreamMethod[S, Q, A]], StreamMethod[S, Q, A]]:
-    """Answer each call with a stream, whose last message the call can tell.
+    """Answer each call with a stream, whose last message the call recognises.
 
     Raises:
         TypeError: the call answers with one message.
