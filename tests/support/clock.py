@@ -1,6 +1,6 @@
-"""A clock for tests of patience: time passes only where everybody waits for it.
+"""A clock for tests of timeouts: time passes only where all tasks wait for it.
 
-A test with a patience of 50 ms fails on a machine that has no time for it for so long. On this
+A test with a timeout of 50 ms fails on a machine that has no time for it for so long. On this
 clock a pause is over as soon as nothing else is left to be done, so that nothing comes too late and
 no test takes long. It is for what happens in this process and loop alone, as on `memory://`:
 threads, sockets and other processes live by another clock.

@@ -9,14 +9,14 @@ from tests.support.declared import all_declared
 
 #: Of a flow, of a model and of OpenTelemetry. Tests would meet a server that somebody works with.
 _SETTINGS = ("FOURTIER_", "OPENAI_", "OTEL_")
-#: What they may be told: see `tests/cluster/servers.py`.
+#: What they may be given: see `tests/cluster/servers.py`.
 _TOLD = "FOURTIER_TEST_"
 #: How wide and how colourful a command prints.
 _LOOKS = ("COLUMNS", "LINES", "TERMINAL_WIDTH", "NO_COLOR", "FORCE_COLOR", "PY_COLORS")
 _LOOKS += ("GITHUB_ACTIONS", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
 _NO_PROXY = ("no_proxy", "NO_PROXY")
-#: Seconds for which a call waits for its answer, one that reads as well. One that nobody heard is
-#: asked again after half of them.
+#: Seconds for which a call waits for its answer, a query as well. A lost query is
+#: retried after half of them.
 _TIMEOUTS = 20.0
 
 
@@ -32,12 +32,12 @@ def forget_settings() -> None:
 def let_examples_take_their_time() -> None:
     """Let no example of hypothesis fail because the machine had something else to do."""
     slow = [HealthCheck.too_slow]
-    settings.register_profile("patient", deadline=None, suppress_health_check=slow)
-    settings.load_profile("patient")
+    settings.register_profile("unhurried", deadline=None, suppress_health_check=slow)
+    settings.load_profile("unhurried")
 
 
 def let_calls_take_their_time() -> None:
-    """Let no call in the tests' process be given up after the five seconds of one that reads."""
+    """Let no query in the tests' process fail after the five seconds that it has in use."""
     for declared in all_declared():
         if isinstance(declared, Call):
             object.__setattr__(declared, "deadline", max(declared.deadline, _TIMEOUTS))

@@ -29,16 +29,16 @@ GRAPHS = [
 
 
 def graph_of(
-    engine: str, place: Path, schema: GraphSchema
+    engine: str, directory: Path, schema: GraphSchema
 ) -> AbstractAsyncContextManager[GraphStore]:
     """Open one of `GRAPHS`: a file in a directory, or the server."""
     if engine == "neo4j":
         return open_neo4j(str(SERVERS.neo4j_url), schema, user=None, password=None)
-    return open_ladybug(place / "graph.lbug", schema)
+    return open_ladybug(directory / "graph.lbug", schema)
 
 
 class Interrupted:
-    """A graph of a replica that another one gets ahead of, at a moment that a test chooses."""
+    """A graph of a replica that another one gets ahead of, at a point that a test chooses."""
 
     def __init__(self, real: GraphStore) -> None:
         self._real = real

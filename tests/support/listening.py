@@ -1,4 +1,4 @@
-"""Hear what services send to each other."""
+"""Receive what services send to each other."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -41,7 +41,7 @@ class Listener(Generic[M]):
 
 @asynccontextmanager
 async def listening(bus: Bus, topic: Topic[M]) -> AsyncGenerator[Listener[M]]:
-    """Hear a topic's messages from now on, beside the services that handle them."""
+    """Receive a topic's messages from now on, beside the services that handle them."""
     address = Address(topic.name, persistent=topic.persistent)
     async with bus.subscribe(address, "test-listener", Mode.SHARED) as subscription:
         yield Listener(topic, subscription)

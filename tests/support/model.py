@@ -35,7 +35,7 @@ STEP = "step"
 
 @dataclass(frozen=True, kw_only=True)
 class _Timed:
-    """`before` is awaited before the first byte, `between` after the first piece of a stream."""
+    """`before` is awaited before the first byte, `between` after the first part of a stream."""
 
     before: asyncio.Event | None = None
     between: asyncio.Event | None = None
@@ -86,7 +86,7 @@ class Cuts(_Timed):
 
 @dataclass(frozen=True)
 class Sends(_Timed):
-    """Any body at all, with status 200; for what is no event stream, or a broken one."""
+    """Any body at all, with status 200; for what is not an event stream, or a broken one."""
 
     body: str
     content_type: str = "text/event-stream"
@@ -250,7 +250,7 @@ class ScriptedModel:
 
 
 def _deltas(request: ModelRequest, reply: Any) -> list[dict[str, Any]]:
-    """The reply as the pieces of a stream; never none."""
+    """The reply as the parts of a stream; at least one."""
     if isinstance(reply, Calls) and not request.is_step:
         thought = f"<thought>{reply.thought}</thought>" if reply.thought else ""
         return [*_contents(thought), *_call(reply)]
@@ -274,7 +274,7 @@ def _text(request: ModelRequest, reply: Any) -> str:
 
 
 def _call(reply: Calls) -> list[dict[str, Any]]:
-    """A tool call in pieces: the name first, then the arguments bit by bit."""
+    """A tool call in parts: the name first, then the arguments bit by bit."""
     arguments = reply.arguments
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     function = {"name": reply.tool, "arguments": ""}
@@ -291,7 +291,7 @@ def _contents(text: str) -> list[dict[str, Any]]:
 
 
 def _words(text: str) -> list[str]:
-    """The text in pieces, a word and the space before it in each."""
+    """The text in parts, a word and the space before it in each."""
     return re.findall(r"\s*\S+|\s+$", text)
 
 

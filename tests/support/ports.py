@@ -9,7 +9,7 @@ _RANGE = range(20_000, 32_000)
 #: Not the one that tests are given, which is the same in two runs with one seed.
 _CHANCE = random.SystemRandom()
 #: One for each port that was given. By these other processes see it too, until this one ends: the
-#: tests of another clone may look for ports at the same moment.
+#: tests of another clone may look for ports at the same time.
 _held: list[socket.socket] = []
 
 
@@ -22,14 +22,14 @@ def free_port() -> int:
 
 
 def _hold(port: int) -> bool:
-    """Take the port of that number of UDP, which nobody uses, as a sign."""
-    sign = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    """Take the port of that number of UDP, which nobody uses, as a mark."""
+    mark = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
-        sign.bind(("127.0.0.1", port))
+        mark.bind(("127.0.0.1", port))
     except OSError:
-        sign.close()
+        mark.close()
         return False
-    _held.append(sign)
+    _held.append(mark)
     return True
 
 

@@ -24,12 +24,12 @@ class ServiceProcesses:
 
     Attributes:
         file: the flow; `write_flow` writes one.
-        place: where their data and logs go.
-        environment: what all of them are told.
+        directory: where their data and logs go.
+        environment: the variables of all of them.
     """
 
     file: Path
-    place: Path
+    directory: Path
     environment: Mapping[str, str]
 
     def make(self, service: str, *, name: str = "", within: Sequence[str] = ()) -> "ServiceProcess":
@@ -51,12 +51,12 @@ class ServiceProcesses:
     ) -> "ServiceProcess":
         health_port = free_port()
         own = {
-            "FOURTIER_DATA": str(self.place / name),
+            "FOURTIER_DATA": str(self.directory / name),
             "FOURTIER_HEALTH_PORT": str(health_port),
         }
         set_here = [f"{key}={value}" for key, value in {**self.environment, **own}.items()]
         command = ["env", *set_here, *within, FOURTIER, verb, str(self.file), *services]
-        return ServiceProcess(name, command, self.place / f"{name}.log", health_port)
+        return ServiceProcess(name, command, self.directory / f"{name}.log", health_port)
 
 
 class ServiceProcess(Server):
@@ -115,9 +115,9 @@ def told_of_model(url: str) -> dict[str, str]:
     }
 
 
-def python_path(*places: Path) -> str:
+def python_path(*directories: Path) -> str:
     """PYTHONPATH with the repository, so that a process can import the tests' tools."""
-    return os.pathsep.join(map(str, [*places, REPOSITORY]))
+    return os.pathsep.join(map(str, [*directories, REPOSITORY]))
 
 
 def limited_to(file_size: int) -> list[str]:

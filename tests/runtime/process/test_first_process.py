@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runtime.rpc.support import listening, silent
+from tests.runtime.rpc.support import listening, no_answer
 from tests.support.process import FOURTIER
 from tests.support.waiting import wait_until
 
@@ -37,7 +37,7 @@ async def test_sigterm_ends_it_while_it_waits_for_the_bus(command: str) -> None:
 
     async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         asked.set()
-        await silent(reader, writer)
+        await no_answer(reader, writer)
 
     async with listening(broker) as address:
         process = await asyncio.create_subprocess_exec(

@@ -39,7 +39,7 @@ from tests.support.waiting import wait_until
 
 
 class Echo(Service):
-    """A service that answers, and that can be kept busy."""
+    """A service that answers, and whose handler waits until a test lets it go on."""
 
     name = "echo"
     begun: ClassVar[list[int]] = []

@@ -131,11 +131,11 @@ async def test_an_unavailable_collector_does_not_hold_up_the_end(
 ) -> None:
     monkeypatch.setattr("fourtier.runtime.process.telemetry_setup._TIMEOUT", 0.2)
 
-    async def silent(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
+    async def no_answer(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
         await reader.read()
 
     async with (
-        listening(silent) as address,
+        listening(no_answer) as address,
         telemetry_to(f"http://{address if hangs else '127.0.0.1:1'}", "laptop"),
     ):
         await ask_once()

@@ -187,7 +187,7 @@ class _Reluctant:
 Answering = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
-async def silent(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
+async def no_answer(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
     """Answer nothing, until the other side goes."""
     await reader.read()
 

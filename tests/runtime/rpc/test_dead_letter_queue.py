@@ -1,4 +1,4 @@
-"""A message that cannot be handled is retried, then stored with its reason; its caller is told."""
+"""A failing message is retried, then stored with its reason; its caller gets the error."""
 
 import asyncio
 import json

@@ -8,7 +8,7 @@ from fourtier.runtime.service.periodic import periodic
 from tests.support.waiting import wait_until
 
 
-async def test_a_job_that_fails_is_logged_and_tried_again(
+async def test_a_job_that_fails_is_logged_and_run_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     runs = 0
@@ -17,13 +17,13 @@ async def test_a_job_that_fails_is_logged_and_tried_again(
         nonlocal runs
         runs += 1
         if runs == 1:
-            raise ConnectionResetError("the graph is away")
+            raise ConnectionResetError("the graph is unavailable")
 
     async with periodic("The sweep", 0.001, job):
         await wait_until(lambda: runs >= 3)
 
     assert "The sweep failed" in caplog.text
-    assert "the graph is away" in caplog.text
+    assert "the graph is unavailable" in caplog.text
 
 
 async def test_the_end_of_the_context_ends_a_job_in_the_middle() -> None:

@@ -15,12 +15,12 @@ from fourtier.schema.topics import Call, Topic, query
 
 class Rained(Message): ...
 class Ask(Message): ...
-class Told(Answer): ...
+class Reply(Answer): ...
 class Other(Answer): ...
 
 RAINED = Topic("rained", Rained)
-ASK = query("ask", Ask, Told)
-TELL: Call[Ask, Told] = Call(Topic("tell", Ask), Told, last=lambda told: True)
+ASK = query("ask", Ask, Reply)
+ASK_ALL: Call[Ask, Reply] = Call(Topic("ask.all", Ask), Reply, last=lambda _: True)
 
 class Right(Service):
     @on(RAINED)
@@ -28,11 +28,11 @@ class Right(Service):
     @on_batch(RAINED)
     async def b(self, events: Sequence[Rained]) -> None: ...
     @answer(ASK)
-    async def c(self, question: Ask) -> Told: return Told()
+    async def c(self, question: Ask) -> Reply: return Reply()
     @answer_batch(ASK)
-    async def d(self, questions: Sequence[Ask]) -> list[Told]: return []
-    @stream(TELL)
-    async def e(self, question: Ask) -> AsyncIterator[Told]: yield Told()
+    async def d(self, questions: Sequence[Ask]) -> list[Reply]: return []
+    @stream(ASK_ALL)
+    async def e(self, question: Ask) -> AsyncIterator[Reply]: yield Reply()
 
 class Wrong(Service):
     @on(RAINED)  # wrong
@@ -42,13 +42,13 @@ class Wrong(Service):
     @answer(ASK)  # wrong
     async def c(self, question: Ask) -> Other: return Other()
     @answer(ASK)  # wrong
-    async def d(self, question: Rained) -> Told: return Told()
+    async def d(self, question: Rained) -> Reply: return Reply()
     @answer_batch(ASK)  # wrong
     async def e(self, questions: Sequence[Ask]) -> list[Other]: return []
-    @stream(TELL)  # wrong
+    @stream(ASK_ALL)  # wrong
     async def f(self, question: Ask) -> AsyncIterator[Other]: yield Other()
     @stream(RAINED)  # wrong
-    async def g(self, question: Rained) -> AsyncIterator[Told]: yield Told()
+    async def g(self, question: Rained) -> AsyncIterator[Reply]: yield Reply()
 """
 
 
