@@ -18,7 +18,7 @@ from fourtier.schema.working_memory import (
     GetWorkingMemoryRequest,
     WorkingMemoryItem,
 )
-from fourtier.tools import functions, tool
+from fourtier.tools import installed, tool
 from tests.support.flow import RunningFlow, running_flow
 from tests.support.model import Calls, Fails, Says, ScriptedModel, scripted_model
 from tests.support.waiting import wait_until
@@ -221,7 +221,7 @@ def offer(monkeypatch: pytest.MonkeyPatch, function: Callable[..., Any]) -> None
         assert group == "fourtier.tools"
         return [Offered()]
 
-    monkeypatch.setattr(functions, "entry_points", entry_points)
+    monkeypatch.setattr(installed, "entry_points", entry_points)
 
 
 async def cut_off_in(flow: RunningFlow, tool_name: str) -> None:
