@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fourtier.models.embeddings import bundled
+from fourtier.runtime.errors import CallFailedError
 from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.embeddings import EMBED, EmbedRequest
 from tests.support.flow import running_flow
@@ -56,3 +57,15 @@ async def test_a_text_has_nearly_the_same_vector_in_every_batch(tmp_path: Path) 
     async with running_flow(tmp_path / "batch", {"embeddings": {"threads": 1}}) as flow:
         *_, batch = await embed(flow.caller, "A much longer text " * 12, "x", text)
     assert cosine(alone, batch) > 0.99
+
+
+@pytest.mark.parametrize(
+    ("texts", "limit"),
+    [(("x",) * 513, "512 items"), (("x" * 200_001,), "200000 characters"), ((), "1 item")],
+)
+async def test_texts_beyond_a_limit_are_malformed(
+    caller: Caller, texts: tuple[str, ...], limit: str
+) -> None:
+    with pytest.raises(CallFailedError, match=limit) as error:
+        await caller.call(EMBED, EmbedRequest.model_construct(texts=texts))
+    assert error.value.type == "malformed"
