@@ -98,7 +98,7 @@ class Caller:
     ) -> AsyncGenerator[A]:
         """Ask and await the answer's messages; the deadline holds for each of them.
 
-        Whoever leaves before the last one cancels the work behind the answer.
+        Closing the stream before the last one cancels the work behind the answer.
 
         Raises: as `call`.
         """

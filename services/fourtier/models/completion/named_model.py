@@ -1,4 +1,4 @@
-"""Which endpoint the environment names, if any."""
+"""The endpoint and model that the environment names, if any."""
 
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -24,25 +24,25 @@ class ModelEndpoint:
 
 
 def named_model(settings: Settings, model: str | None) -> ModelEndpoint | None:
-    """The endpoint that is named; None when it is left to the bundled model.
+    """The endpoint that is named; None stands for the bundled model.
 
-    An empty variable is as good as none. `model` is the flow's.
+    An empty variable counts as unset. `model` is the name that the flow gives.
 
     Raises:
-        StartupError: half of it is named, or the URL is none.
+        StartupError: only half of it is named, or the URL is not one.
     """
     url, key = settings.model_url or None, secret(settings.model_key) or None
     name = settings.model_name or model
     if not url and not key:
         if name:
             raise StartupError(
-                f"the model {name} is named, and no endpoint: set OPENAI_BASE_URL or "
+                f"the model {name} is named without an endpoint: set OPENAI_BASE_URL or "
                 f"OPENAI_API_KEY, or unset the model for the bundled one"
             )
         return None
     if not name:
         raise StartupError(
-            "an endpoint is named by OPENAI_BASE_URL or OPENAI_API_KEY, and no model: set "
+            "an endpoint is named by OPENAI_BASE_URL or OPENAI_API_KEY without a model: set "
             "OPENAI_MODEL, or completion's parameter `model` in the flow"
         )
     return ModelEndpoint(_checked(url or _OPENAI), key, name)
@@ -53,9 +53,9 @@ def _checked(url: str) -> str:
         parsed = urlsplit(url)
         host, _port = parsed.hostname, parsed.port
     except ValueError as error:
-        raise StartupError(f"OPENAI_BASE_URL is no URL: {error}") from error
+        raise StartupError(f"OPENAI_BASE_URL is not a URL: {error}") from error
     if parsed.scheme not in {"http", "https"} or not host:
-        raise StartupError(f"OPENAI_BASE_URL is {url!r}, which is no http or https URL")
+        raise StartupError(f"OPENAI_BASE_URL is {url!r}, which is not an http or https URL")
     if parsed.username or parsed.password:
         raise StartupError("OPENAI_BASE_URL has a password in it: use OPENAI_API_KEY")
     return url

@@ -1,4 +1,4 @@
-"""A request that comes again after its run has failed: nothing that was done is done twice."""
+"""A repeated request after its run has failed: nothing that was done is done twice."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -10,6 +10,7 @@ from fourtier.flows.model import Flow
 from fourtier.flows.plan import host_plan
 from fourtier.runtime.bus.contract import Address, Mode
 from fourtier.runtime.process.host import run_services
+from fourtier.runtime.rpc import envelope
 from fourtier.runtime.settings import Settings
 from fourtier.schema.agent import AGENT_REQUEST, AgentRequest, AgentResponse
 from fourtier.schema.working_memory import (
@@ -25,7 +26,7 @@ from tests.support.model import Calls, Fails, Says
 from tests.support.waiting import wait_until
 
 
-async def test_a_failed_run_that_comes_again_goes_on_behind_its_tools(
+async def test_a_repeated_request_continues_a_failed_run_after_its_tools(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     charged: list[str] = []
@@ -51,12 +52,14 @@ async def test_a_failed_run_that_comes_again_goes_on_behind_its_tools(
     assert charged == ["charged"]
 
 
-async def test_an_answer_that_could_not_be_kept_at_first_is_given_again(tmp_path: Path) -> None:
-    """As after an outage of the bus: it is in the replica, until working memory can take it."""
+async def test_an_answer_that_could_not_be_persisted_at_first_is_given_again(
+    tmp_path: Path,
+) -> None:
+    """As after an outage of the bus: the replica has it until working memory can take it."""
     gate = asyncio.Event()
     script = (Says("The first answer.", before=gate), Says("Another answer."))
     working_memory = Flow(name="late", namespace="test", services={"working-memory": {}})
-    # Without any memory, since on a busy machine others might be late too.
+    # Without any memory service, since on a busy machine others might be late too.
     memory = ("facts", "episodes", "conversations", "working-memory")
     async with agent(tmp_path, *script, without=memory, **{"tier-seconds": 0.3}) as (
         flow,
@@ -78,18 +81,18 @@ async def test_an_answer_that_could_not_be_kept_at_first_is_given_again(tmp_path
         async with run_services(flow.bus, host_plan(working_memory, Settings(data=tmp_path))):
             question = GetWorkingMemoryRequest(run_id="r1", user="ann")
 
-            async def kept() -> bool:
+            async def persisted() -> bool:
                 found = await flow.caller.call(GET_WORKING_MEMORY, question)
                 return found.answer == "The first answer."
 
-            await wait_until(kept)
+            await wait_until(persisted)
     metadata = (await first).metadata
     assert metadata is not None
     assert set(metadata.tiers_left_out) == {"facts", "episodes", "conversation", "working-memory"}
 
 
-async def test_a_question_that_is_asked_again_waits_for_what_was_done(tmp_path: Path) -> None:
-    """Begun anew while working memory is away for a moment, it could get another answer."""
+async def test_a_repeated_request_waits_for_what_its_run_has_done(tmp_path: Path) -> None:
+    """A run that began anew while working memory is unavailable could end with another answer."""
     ended = AppendWorkingMemoryRequest(
         run_id="r1",
         user="ann",
@@ -103,14 +106,14 @@ async def test_a_question_that_is_asked_again_waits_for_what_was_done(tmp_path: 
             ),
         ),
     )
-    place = host_plan(
+    plan = host_plan(
         Flow(name="late", namespace="test", services={"working-memory": {}}),
         Settings(data=tmp_path),
     )
     async with agent(
         tmp_path, Says("Another answer."), without=("working-memory",), **{"tier-seconds": 0.3}
     ) as (flow, _client, model):
-        async with run_services(flow.bus, place):
+        async with run_services(flow.bus, plan):
             await flow.caller.call(APPEND_WORKING_MEMORY, ended)
         request = AgentRequest(question="Who?", user="ann", request_id="r1", enable_memory=True)
         inbox = Address("inbox.test", persistent=False)
@@ -118,10 +121,17 @@ async def test_a_question_that_is_asked_again_waits_for_what_was_done(tmp_path: 
             await flow.bus.publish(
                 Address(AGENT_REQUEST.topic.name, persistent=True),
                 request.model_dump_json().encode(),
-                properties={"id": "r1", "reply-to": inbox.name, "again": "true", "signs": "true"},
+                properties={
+                    "id": "r1",
+                    "reply-to": inbox.name,
+                    envelope.RETRY: "true",
+                    envelope.HEARTBEAT: "true",
+                },
             )
-            assert (await answers.receive()).properties["alive"]  # more than the 0.3 s have passed
-            async with run_services(flow.bus, place):
+            assert (await answers.receive()).properties[
+                envelope.HEARTBEAT
+            ]  # more than the 0.3 s have passed
+            async with run_services(flow.bus, plan):
                 while (reply := await answers.receive()).properties.get("last") != "true":
                     pass
         assert AgentResponse.model_validate_json(reply.payload).content == "The first answer."
