@@ -7,7 +7,7 @@ from fourtier.client import Client, client_on
 from fourtier.flows.model import Flow, read_flow
 from fourtier.flows.plan import bus_config
 from fourtier.runtime.bus.contract import Bus
-from fourtier.runtime.bus.opening import BusConfig, open_bus
+from fourtier.runtime.bus.opening import BusConfig, embedded_security, open_bus
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.process.running import read_running
 from fourtier.runtime.settings import Settings, read_settings
@@ -41,7 +41,11 @@ def reachable_bus(flow: Flow, settings: Settings) -> BusConfig:
         return place
     running = read_running(place.data)
     return BusConfig(
-        url=running.bus_url, tenant=running.tenant, namespace=running.namespace, data=place.data
+        url=running.bus_url,
+        tenant=running.tenant,
+        namespace=running.namespace,
+        data=place.data,
+        security=place.security if place.security.token else embedded_security(place.data),
     )
 
 

@@ -52,7 +52,8 @@ async def check_bus(
 
 async def _name_of(place: BusConfig, flow: Flow, settings: Settings) -> str:
     """What the broker calls itself; one that wants to know us first tells it to operators."""
-    if name := await handshake(place.url, place.security.trust_certificates):
+    security = place.security
+    if name := await handshake(place.url, security.trust_certificates, security.token):
         return name.replace("Pulsar Server", "Pulsar ")
     try:
         admin = admin_config(flow, settings)
