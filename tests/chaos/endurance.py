@@ -34,7 +34,7 @@ class Trial:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing was lost, nothing doubled and nothing given up."""
+        """Whether nothing was lost, nothing doubled and nothing dead-lettered."""
         return not (list(problems(self.endured, self.verdict)) or self.leftovers)
 
     @property
@@ -45,7 +45,7 @@ class Trial:
 
 
 async def endure_all(
-    place: Path,
+    directory: Path,
     faults: Sequence[Fault],
     runs: int,
     *,
@@ -58,13 +58,13 @@ async def endure_all(
     With `overloaded` there comes a flood of questions at the end.
     """
     async with (
-        chaos_flow(place, cluster=cluster) as flow,
+        chaos_flow(directory, cluster=cluster) as flow,
         connect_pulsar(
             flow.bus_url,
             TENANT,
             NAMESPACE,
             security=PulsarSecurity(),
-            log_file=str(place / "client.log"),
+            log_file=str(directory / "client.log"),
         ) as bus,
         client_on(bus) as client,
     ):

@@ -21,7 +21,7 @@ from tests.replicas.flow import ReplicatedFlow
 from tests.support.waiting import wait_until
 
 #: What one answer to all runs of a test may take; two processors start 27 processes meanwhile.
-_TIMEOUTS = 120.0
+_TIMEOUT = 120.0
 
 
 @dataclass
@@ -67,14 +67,14 @@ class Asked:
             )
         return new
 
-    async def ask_with_work_in_hand(self, executor: int) -> list[Run]:
+    async def ask_with_runs_in_flight(self, conversations: int) -> list[Run]:
         """Send two questions in each of so many conversations; the first ones.
 
         All of these have asked the model then, which holds its answers back until it may go on.
         """
         self.flow.script.hold()
-        first = await self.ask(executor)
-        await self.ask(executor)
+        first = await self.ask(conversations)
+        await self.ask(conversations)
         names = {run.name for run in first}
         await self._wait_until(lambda: names <= self._begun())
         return first
@@ -96,7 +96,7 @@ class Asked:
                     assert not early, f"{run.name} has begun before {before.name} was answered"
             return condition()
 
-        await wait_until(holds, within=_TIMEOUTS)
+        await wait_until(holds, within=_TIMEOUT)
 
     def _begun(self) -> set[str]:
         return {name for name, _ in self.flow.script.asked}
@@ -109,7 +109,7 @@ class Asked:
         return conversations
 
     async def hear_replies(self, inbox: Subscription) -> None:
-        """Keep the last replies."""
+        """Collect the last replies."""
         while True:
             delivery = await inbox.receive()
             reply = AgentResponse.model_validate_json(delivery.payload)
@@ -119,7 +119,7 @@ class Asked:
                 self._by_name[name].answer = "" if reply.error else reply.content
 
     async def hear_events(self, events: Subscription) -> None:
-        """Keep the ends of runs."""
+        """Collect the ends of runs."""
         while True:
             delivery = await events.receive()
             event = InvocationEnded.model_validate_json(delivery.payload)

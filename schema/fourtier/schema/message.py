@@ -42,9 +42,10 @@ OptionalName = Annotated[str, Field(max_length=512)]
 #: A sentence or a paragraph: a fact, a goal, a step, a lesson, a search query.
 ShortText = Annotated[str, Field(max_length=8_000)]
 
+MAX_LONG_TEXT = 200_000
 #: A document: a question, an answer, the result of a tool. Six times this stays below the 5 MB that
 #: the bus takes in one message, even where each character takes four bytes.
-LongText = Annotated[str, Field(max_length=200_000)]
+LongText = Annotated[str, Field(max_length=MAX_LONG_TEXT)]
 
 #: The largest number of items in a list that a caller fills, where no smaller number is given.
 MAX_ITEMS = 1_000

@@ -4,7 +4,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fourtier.runtime.service.context import ServiceContext
-from fourtier.runtime.service.engines import EMBEDDED, CollectionsConfig, EnginesConfig
+from fourtier.runtime.service.engines import (
+    EMBEDDED,
+    QUERY_SECONDS,
+    CollectionsConfig,
+    EnginesConfig,
+)
 from fourtier.runtime.service.stores import Collection
 from fourtier.runtime.settings import Settings, secret
 
@@ -18,6 +23,7 @@ class EngineConfig:
         graph_trust: file with the authority that signed the server's certificate; so is
             `vectors_trust`. None where the system knows it.
         dimensions: of the vectors that the flow's embedding model makes.
+        query_seconds: how long a store may take for one call.
     """
 
     data: Path
@@ -30,13 +36,14 @@ class EngineConfig:
     vectors_trust: Path | None = None
     dimensions: int = 384
     collections: CollectionsConfig = CollectionsConfig()
+    query_seconds: float = QUERY_SECONDS
 
     def name_of(self, collection: Collection) -> str:
         """What a collection is called on a server."""
         return f"{self.collections.prefix}{collection.name}"
 
     def layout_of(self, collection: Collection) -> CollectionsConfig:
-        """How a server keeps a collection: vectors that mean nothing are not quantised."""
+        """How a server stores a collection: vectors that no model made are not quantised."""
         if collection.dimensions is None:
             return self.collections
         return self.collections.model_copy(
@@ -62,4 +69,5 @@ def resolve_engines(engines: EnginesConfig, settings: Settings, data: Path) -> E
         vectors_trust=settings.vectors_trust_certificates,
         dimensions=engines.dimensions,
         collections=engines.collections,
+        query_seconds=engines.query_seconds,
     )

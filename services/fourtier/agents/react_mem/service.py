@@ -11,7 +11,14 @@ from fourtier.agents.react_mem.run import Run
 from fourtier.agents.react_mem.tools.toolbox import Toolbox, build_toolbox
 from fourtier.agents.react_mem.unpersisted import UnpersistedAnswers, unpersisted_answers
 from fourtier.models.genai import agent_operation
-from fourtier.runtime.service import Caller, Service, ServiceContext, current_envelope, stream
+from fourtier.runtime.service import (
+    Caller,
+    DeploymentProfile,
+    Service,
+    ServiceContext,
+    current_envelope,
+    stream,
+)
 from fourtier.schema.agent import AGENT_REQUEST, AgentRequest, AgentResponse
 
 #: Characters of a run's id; the ids of its steps begin with it.
@@ -23,6 +30,18 @@ class AgentService(Service):
 
     name = "agent"
     parameters = AgentParameters
+    deployment = DeploymentProfile(
+        backlog_per_replica=16,  # a replica works on so many runs at once
+        drives=["completion"],
+        starts_after=[
+            "embeddings",
+            "completion",
+            "facts",
+            "episodes",
+            "conversations",
+            "working-memory",
+        ],
+    )
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ from typing import Self
 
 from fourtier.models.completion.parameters import CompletionParameters
 from fourtier.models.completion.steps import Model
-from fourtier.runtime.service import Service, ServiceContext, stream
+from fourtier.runtime.service import DeploymentProfile, Service, ServiceContext, stream
 from fourtier.schema.completion import COMPLETE, CompleteRequest, CompletionPiece
 
 
@@ -16,6 +16,7 @@ class CompletionService(Service):
 
     name = "completion"
     parameters = CompletionParameters
+    deployment = DeploymentProfile(uses_model=True)
 
     def __init__(self, model: Model, max_concurrency: int) -> None:
         self._model = model

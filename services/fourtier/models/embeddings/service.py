@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 from fourtier.models.embeddings.encoder import Encoder
 from fourtier.models.embeddings.parameters import EmbeddingsParameters
 from fourtier.models.genai import model_operation
-from fourtier.runtime.service import Service, ServiceContext, answer
+from fourtier.runtime.service import DeploymentProfile, Service, ServiceContext, answer
 from fourtier.schema.embeddings import EMBED, EmbedRequest, EmbedResponse
 from fourtier.schema.message import Vector
 
@@ -26,6 +26,8 @@ class EmbeddingsService(Service):
 
     name = "embeddings"
     parameters = EmbeddingsParameters
+    #: 305 MB were measured with the bundled model, which uses the processor while there are texts.
+    deployment = DeploymentProfile(cpu="500m", memory="384Mi", memory_limit="1Gi")
 
     def __init__(self, encoder: Encoder, model: str) -> None:
         self._encoder = encoder

@@ -8,6 +8,8 @@ from fourtier.runtime.config import Config
 from fourtier.runtime.settings import EngineUrl
 
 EMBEDDED = "embedded"
+#: Seconds for one call of a store, where the flow does not say another limit.
+QUERY_SECONDS = 30.0
 Quantisation = Literal["none", "scalar", "binary"]
 
 
@@ -48,3 +50,8 @@ class EnginesConfig(Config):
     vectors: EngineUrl = EMBEDDED
     dimensions: int = Field(default=384, ge=1)
     collections: CollectionsConfig = CollectionsConfig()
+    query_seconds: float = Field(
+        default=QUERY_SECONDS,
+        gt=0,
+        description="time limit for one query of a store; the message is tried again later",
+    )

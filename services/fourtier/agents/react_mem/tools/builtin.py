@@ -8,8 +8,7 @@ from fourtier.tools.contract import ToolError
 
 def calculator(expression: str) -> str:
     """Work out an arithmetic expression, such as "12 * (3.5 + 1)" or "2 ** 10 % 7"."""
-    # Not at the top: only who calculates needs it.
-    from simpleeval import InvalidExpression, simple_eval  # noqa: PLC0415
+    from simpleeval import InvalidExpression, simple_eval  # noqa: PLC0415 - of the extra `service`
 
     try:
         return str(simple_eval(expression.replace("^", "**")))

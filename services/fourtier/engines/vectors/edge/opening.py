@@ -1,0 +1,74 @@
+"""Opening a shard of Qdrant Edge, and closing it again."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import qdrant_edge as edge
+
+from fourtier.engines.limits import TimeLimit
+from fourtier.engines.vectors.edge.store import EdgeVectorStore
+from fourtier.engines.vectors.points import DENSE, SCOPE, SPARSE
+from fourtier.runtime.errors import StartupError
+from fourtier.runtime.service.engines import QUERY_SECONDS
+
+
+@asynccontextmanager
+async def open_edge(
+    directory: Path,
+    dimensions: int,
+    indexed: Sequence[str],
+    *,
+    query_seconds: float = QUERY_SECONDS,
+) -> AsyncGenerator[EdgeVectorStore]:
+    """Open or create the shard in `directory`, with an index on each of the payload fields.
+
+    Raises:
+        StartupError: another process has the shard open, it has vectors of other dimensions, or
+            the directory cannot be used.
+    """
+    loop = asyncio.get_running_loop()
+    limit = TimeLimit(f"the vector store {directory}", query_seconds)
+    with ThreadPoolExecutor(1, thread_name_prefix=f"edge-{directory.name}") as executor:
+        shard = await loop.run_in_executor(executor, _open, directory, dimensions, indexed)
+        try:
+            yield EdgeVectorStore(shard, dimensions, executor, limit)
+        finally:
+            await loop.run_in_executor(executor, _close, shard)
+
+
+def _open(directory: Path, dimensions: int, indexed: Sequence[str]) -> edge.EdgeShard:
+    config = edge.EdgeConfig(
+        vectors={DENSE: edge.EdgeVectorParams(size=dimensions, distance=edge.Distance.Cosine)},
+        sparse_vectors={SPARSE: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
+    )
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        shard = edge.EdgeShard.load(str(directory), config)  # also creates what is not there
+    except Exception as error:  # the engine raises nothing more special
+        raise StartupError(_reason(directory, dimensions, str(error))) from error
+    known = shard.info().payload_schema
+    for field in (SCOPE, *indexed):
+        if field not in known:
+            kind = edge.KeywordIndexParams(is_tenant=field == SCOPE)
+            shard.update(edge.UpdateOperation.create_field_index(field, kind))
+    return shard
+
+
+def _reason(directory: Path, dimensions: int, error: str) -> str:
+    if "WouldBlock" in error:
+        return f"the vectors in {directory} are in use by another process: stop that one first"
+    if "expected vector size" in error:
+        return (
+            f"the vectors in {directory} were made by another embedding model than the flow's, "
+            f"whose vectors have {dimensions} dimensions: name the model that made them, or move "
+            f"the directory away to begin anew ({error})"
+        )
+    return f"the vectors in {directory} cannot be opened: {error}"
+
+
+def _close(shard: edge.EdgeShard) -> None:
+    shard.flush()
+    shard.close()
