@@ -225,3 +225,23 @@ async def test_a_malformed_event_goes_to_the_dead_letter_queue(tmp_path: Path) -
 
     assert letter.properties["dead-error"].startswith("malformed: is not a valid InvocationEnded")
     assert "question" in letter.properties["dead-error"]
+
+
+async def test_a_model_gives_at_most_max_statements_of_one_message(tmp_path: Path) -> None:
+    many = [fact(f"Ann has {number} cats.") for number in range(10)]
+    reply = Writes({"facts": [*many, *many]})
+    last = Writes({"facts": [fact("Ann sings.")]})
+    async with (
+        flow_with(tmp_path, reply, last, **{"max-statements": 3}) as (flow, _),
+        listening(flow.bus, STORE_FACT.topic) as facts,
+    ):
+        await flow.caller.publish(INVOCATION_ENDED, run("I have cats."))
+        await flow.caller.publish(INVOCATION_ENDED, run("I sing.", run_id="r2"))
+        stored = await facts.take(4)
+
+    assert [each.content for each in stored] == [
+        "Ann has 0 cats.",
+        "Ann has 1 cats.",
+        "Ann has 2 cats.",
+        "Ann sings.",
+    ]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fourtier.memory.statements.extraction_rules import statements_in_dialogue, statements_to_agent
 
-LOCOMO = Path(__file__).parents[3] / "shared/data/locomo/locomo_dev.json"
+LOCOMO = Path(__file__).parents[4] / "shared/data/locomo/locomo_dev.json"
 
 
 def to_agent(text: str) -> list[str]:
@@ -255,3 +255,9 @@ def test_nearly_all_evidence_of_real_dialogue_is_kept() -> None:
 
     assert len(asked_about) > 600
     assert len(kept) / len(asked_about) > 0.97
+
+
+def test_of_a_long_text_the_beginning_and_the_end_are_looked_at() -> None:
+    pasted = "The weather was mild. " * 8_000
+    found = statements_to_agent(f"I live in Oslo.\n{pasted}\nI work in Bergen.")
+    assert [each.content for each in found] == ["I live in Oslo.", "I work in Bergen."]
