@@ -24,9 +24,9 @@ async def store(tmp_path: Path) -> AsyncGenerator[Opened]:
 
 async def rebuilt(facts: FactStore) -> list[Part]:
     """All parts of a rebuild."""
-    parts = [await facts.rebuild("")]
+    parts = [await facts.reindex("")]
     while parts[-1].cursor:
-        parts.append(await facts.rebuild(parts[-1].cursor))
+        parts.append(await facts.reindex(parts[-1].cursor))
     return parts
 
 
@@ -65,10 +65,10 @@ async def test_a_rebuild_that_was_interrupted_is_begun_again(store: Opened) -> N
     await store.facts.store([said(f"I like tea number {number}") for number in range(300)])
     await store.vectors.delete_scope(ANN)
 
-    first = await store.facts.rebuild("")
+    first = await store.facts.reindex("")
     store.vectors.fail_before = "upsert"
     with pytest.raises(BrokenError):
-        await store.facts.rebuild(first.cursor)
+        await store.facts.reindex(first.cursor)
     store.vectors.fail_before = ""
     assert 0 < await store.vectors.count() < 300
 
@@ -93,9 +93,9 @@ async def test_points_of_no_fact_are_removed(store: Opened) -> None:
     assert [each for each, _ in await points(store, BOB)] == [theirs]
 
 
-async def test_what_is_no_cursor_is_refused(store: Opened) -> None:
-    with pytest.raises(PermanentError, match="no cursor"):
-        await store.facts.rebuild("yesterday")
+async def test_an_unknown_cursor_is_a_permanent_error(store: Opened) -> None:
+    with pytest.raises(PermanentError, match="not a cursor"):
+        await store.facts.reindex("yesterday")
 
 
 @pytest.fixture

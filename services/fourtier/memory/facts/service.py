@@ -1,4 +1,4 @@
-"""`facts`: store, retrieve, get, list and forget statements that are kept for good."""
+"""`facts`: store, retrieve, get, list and forget statements that are stored for good."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -45,7 +45,7 @@ from fourtier.schema.facts import (
 )
 from fourtier.schema.status import StoreCount
 
-_MOMENT = timedelta(microseconds=1)
+_TICK = timedelta(microseconds=1)
 
 
 class FactsParameters(Parameters):
@@ -68,10 +68,10 @@ class FactsService(Service):
         cls, context: ServiceContext, _parameters: FactsParameters
     ) -> AsyncGenerator[Self]:
         """Open the graph and the vectors."""
-        place = engine_config(context)
+        engines = engine_config(context)
         async with AsyncExitStack() as stack:
-            graph = await stack.enter_async_context(open_graph(place, SCHEMA))
-            vectors = await stack.enter_async_context(open_vectors(place, COLLECTION))
+            graph = await stack.enter_async_context(open_graph(engines, SCHEMA))
+            vectors = await stack.enter_async_context(open_vectors(engines, COLLECTION))
             yield cls(FactStore(graph, vectors, embed_by(context.caller)))
 
     async def store_counts(self) -> Sequence[StoreCount]:
@@ -84,12 +84,12 @@ class FactsService(Service):
 
     @answer_batch(STORE_FACT)
     async def store(self, requests: Sequence[StoreFactRequest]) -> list[StoreFactResponse]:
-        """Write what has arrived together: one embedding call, one transaction."""
+        """Write a batch of what has arrived: one embedding call, one transaction."""
         now = datetime.now(UTC)
         stated = [
-            # What says no time was said in the order in which it came.
-            ScopedFact(request.scope, FactRecord.from_request(request, now + place * _MOMENT))
-            for place, request in enumerate(requests)
+            # What is without a time was said in the order in which it arrived.
+            ScopedFact(request.scope, FactRecord.from_request(request, now + index * _TICK))
+            for index, request in enumerate(requests)
         ]
         return [_stored(each) for each in await self._store.store(stated)]
 
@@ -134,7 +134,7 @@ class FactsService(Service):
     @answer(REINDEX_FACTS, max_concurrency=1)
     async def reindex(self, request: ReindexFactsRequest) -> ReindexFactsResponse:
         """Make a part of the index from the graph."""
-        done = await self._store.rebuild(request.cursor)
+        done = await self._store.reindex(request.cursor)
         facts, points = await self._store.numbers()
         return ReindexFactsResponse(
             cursor=done.cursor,
