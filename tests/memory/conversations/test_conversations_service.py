@@ -221,3 +221,17 @@ async def test_records_and_the_queue_survive_a_restart(tmp_path: Path) -> None:
         kept = await record(flow.caller)
 
     assert [each.id for each in kept.invocations] == ["r1", "r2"]
+
+
+async def test_conversations_of_two_collections_stay_two_whatever_their_names(
+    caller: Caller,
+) -> None:
+    await update(caller, "The secret.", collection="a", conversation_id="b\nc")
+    await update(caller, "Hello.", collection="a\nb", conversation_id="c")
+
+    for collection, conversation_id, text in (
+        ("a", "b\nc", "The secret."),
+        ("a\nb", "c", "Hello."),
+    ):
+        found = await record(caller, collection=collection, conversation_id=conversation_id)
+        assert [each.query for each in found.invocations] == [text]

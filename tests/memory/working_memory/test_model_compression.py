@@ -111,7 +111,7 @@ def refuse() -> str:
 
 @pytest.mark.parametrize(
     ("says", "reason"),
-    [(refuse, "the tokens of today are used up"), (lambda: " ", "the model is silent")],
+    [(refuse, "the tokens of today are used up"), (lambda: " ", "the model answered nothing")],
 )
 async def test_a_model_that_fails_leaves_the_rules_text_and_a_warning(
     tmp_path: Path,

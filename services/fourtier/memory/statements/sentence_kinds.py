@@ -97,7 +97,7 @@ def content_words(text: str) -> list[str]:
 
 
 def kind_of(sentence: str) -> Kind:
-    """What a sentence does; `sentence` begins with its first word of weight, see `leading_phrases`."""
+    """What a sentence does; it begins with its first word of weight, see `leading_phrases`."""
     text = straight(sentence).strip(' "“”«»*_()[]-\u2013\u2014')
     if is_question(text):
         return Kind.QUESTION

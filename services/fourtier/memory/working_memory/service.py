@@ -44,7 +44,7 @@ _WEEK = 604_800
 
 
 class WorkingMemoryParameters(Parameters):
-    """How a trace is made short, and how long it is kept."""
+    """How a trace is compressed, and how long it is stored."""
 
     compression: Literal["auto", "rule", "llm"] = Field(
         default="auto", description="auto: by a model where a real one is named, else by rule"
