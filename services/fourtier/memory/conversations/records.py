@@ -56,8 +56,8 @@ class InvocationRecord:
 
     Attributes:
         said_at: orders the record.
-        active_at: when the conversation was at work on it, by which it is told from what comes
-            after an end; the moment of recording where nobody knows.
+        active_at: when it happened, which says whether that was before or after an end; the time
+            of recording where nothing says it.
     """
 
     conversation: ConversationKey

@@ -32,9 +32,9 @@ class ExtractionByModel(ModelMethod):
         if task is None:
             found = await self.ask(self._facts, shown, LearnedFacts)
             return self._learned(experience, found)
-        found = await self.ask(self._task, shown, LearnedFromTask)
-        written = _episode(experience, task, found.episode) if found.episode else None
-        return self._learned(experience, found, written)
+        learned = await self.ask(self._task, shown, LearnedFromTask)
+        written = _episode(experience, task, learned.episode) if learned.episode else None
+        return self._learned(experience, learned, written)
 
     def _learned(
         self,

@@ -16,7 +16,7 @@ def theme(invocations: Sequence[InvocationSummary]) -> str:
     """The sentence that says what a conversation was about; empty when it was small talk.
 
     With the agent that is the first real question or request, and among people the first real
-    statement; either does where there is no other.
+    statement; where there is none, the other will do.
     """
     asked: list[str] = []
     stated: list[str] = []

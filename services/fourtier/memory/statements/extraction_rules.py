@@ -139,7 +139,7 @@ def _leans(statement: Statement, *, to_agent: bool) -> bool:
     """Whether it is understood only behind the sentence before it.
 
     What a user tells of somebody must name that person, to be of use in another conversation; in a
-    dialogue, where much is told of few people, finding it counts for more.
+    dialogue, where much is said of few people, finding it counts for more.
     """
     first = words(statement.content)[0]
     if first in PEOPLE and to_agent:

@@ -47,7 +47,7 @@ def sentences(text: str) -> list[str]:
 
 
 def _blocks(text: str) -> list[str]:
-    """Lines put together to what belongs together: wrapped lines, and a list with its head."""
+    """Lines joined to blocks: wrapped lines, and a list with its head."""
     blocks: list[list[str]] = []
     separated, open_list = True, False
     for raw in _FENCED.sub("\n", text).replace("\r", "\n").split("\n"):

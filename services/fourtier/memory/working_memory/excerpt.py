@@ -27,7 +27,7 @@ _BEGINNING = 0.65
 
 
 class Passage:
-    """A text taken apart once, to be cut to several lengths. White space is not kept."""
+    """A text taken apart once, to be cut to several lengths. White space is folded."""
 
     def __init__(self, text: str) -> None:
         self.words = tuple(_words(text))
@@ -78,7 +78,7 @@ class _Choice:
         )  # each span pays for the gap before it; one may follow the last
 
     def take_each(self, indexes: Iterable[int], share: int, *, around: int) -> None:
-        """Keep the words at these places while the share lasts; one that is too long is skipped.
+        """Choose the words at these indexes while the share lasts; too long ones are skipped.
 
         With the words around it a number still says what it counts; without them it is at least
         the number.
@@ -106,7 +106,7 @@ class _Choice:
             share -= cost
 
     def _cost(self, indexes: Iterable[int]) -> int:
-        """Characters for words that are not kept yet, each with a space, and for a gap."""
+        """Characters for words that are not chosen yet, each with a space, and for a gap."""
         new = [len(self._words[index]) + 1 for index in indexes if index not in self._chosen]
         return sum(new) + len(_GAP) + 1 if new else 0
 

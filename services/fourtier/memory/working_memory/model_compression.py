@@ -1,7 +1,7 @@
 """Condense steps by a model, in the background.
 
 A model takes seconds, and the run waits for the answer to its append. So the append is answered
-with what the rule made, and the model's text takes its place when it is there, for the next prompt
+with what the rule made, and the model's text replaces it when it is there, for the next prompt
 and all that follow. Where the model is late, unavailable or answers nothing, the rule's text stays.
 """
 

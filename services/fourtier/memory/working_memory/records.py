@@ -45,7 +45,7 @@ class RunRecord:
 
     Attributes:
         answer: of a run that has ended; stays when the items are discarded.
-        discarded: the run is over and told; it takes no more items.
+        discarded: the run is over and memory has learned of it; it takes no more items.
         known: the ids of the items that are on disk; None for a run that is not.
         read_at: when the run had been written last; another time tells of another writer.
         changed: the items to be written, by their id.
@@ -63,7 +63,7 @@ class RunRecord:
     state_changed: bool = False
 
     def add(self, items: Sequence[WorkingMemoryItem]) -> None:
-        """Take up items, or replace those with the same id; what is there as it came is no change.
+        """Take up items, or replace those with the same id; the same item again changes nothing.
 
         A run that was discarded takes none: they belong to a message that was delivered again.
 

@@ -118,7 +118,7 @@ class TraceStore:
         return dropped
 
     async def improve(self, key: RunKey, condensed: Condensed) -> None:
-        """Put a better text in the place of one that stands for the same steps."""
+        """Replace a text by a better one that stands for the same steps."""
         improved: Row = {
             "id": key.id,
             "run_id": key.run_id,
