@@ -81,14 +81,14 @@ async def test_the_users_statements_become_facts_with_their_origin(extraction: E
     assert extraction.facts.ids == ["r1/fact/0", "r1/fact/1"]
 
 
-async def test_the_agents_answer_is_no_source(extraction: Extraction) -> None:
+async def test_the_agents_answer_is_not_a_source(extraction: Extraction) -> None:
     await extraction.tell(run("Where do I live?", answer="You live in Oslo. Your dog is Rex."))
     await extraction.wait_until_handled()
 
     assert extraction.facts.heard == []
 
 
-async def test_a_question_with_one_step_or_none_is_no_task(extraction: Extraction) -> None:
+async def test_a_question_with_one_step_or_none_is_not_a_task(extraction: Extraction) -> None:
     memory = AgentStep(action="retrieve_facts", arguments={"query": "x"}, observation="- y")
     missing = AgentStep(action="fly", observation="There is no tool 'fly'. There are: none.")
     await extraction.tell(run("How late is it?", run_id="r1"))

@@ -103,4 +103,4 @@ def resolved(facts: Sequence[FactRecord]) -> list[FactRecord]:
     slots: defaultdict[str, list[FactRecord]] = defaultdict(list)
     for fact in facts:
         slots[fact.slot or fact.id].append(fact)
-    return [each for members in slots.values() for each in resolve_validity(members)]
+    return [each for records in slots.values() for each in resolve_validity(records)]

@@ -108,7 +108,7 @@ async def test_explicit_names_are_taken_word_for_word(store: Opened) -> None:
     assert len(await store.found("?")) == 2
 
 
-async def test_a_short_name_of_two_things_takes_the_place_of_neither(store: Opened) -> None:
+async def test_a_short_name_of_two_things_replaces_neither(store: Opened) -> None:
     await store.say("My budget for the Hawaii food is 900 dollars", 1)
     await store.say("My Hawaii budget is now 9,000 dollars", 3)
     assert len(await store.found("budget")) == 1

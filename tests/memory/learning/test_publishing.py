@@ -57,7 +57,7 @@ async def test_many_commands_are_published_some_at_a_time() -> None:
     assert 1 < caller.highest <= 16
 
 
-async def test_a_failure_is_told_when_nothing_is_under_way_any_more() -> None:
+async def test_a_failure_is_raised_when_nothing_is_in_flight_any_more() -> None:
     caller = Watched(MemoryBus(), fails="r1/fact/3")
     with pytest.raises(BusError):
         await publish_learned(caller, "r1", learned(40))

@@ -162,7 +162,7 @@ async def test_without_a_theme_or_a_second_invocation_there_is_no_episode(
     assert promotion.facts.heard == []
 
 
-async def test_an_imported_dialogue_is_told_by_its_turns(promotion: Promotion) -> None:
+async def test_an_imported_dialogue_has_its_turns_as_steps(promotion: Promotion) -> None:
     await promotion.said(
         "Hey Tom! How have you been?",
         "Hi Mia! We moved to a farm near Bergen.",
@@ -238,13 +238,15 @@ async def test_a_conversation_that_is_gone_leaves_nothing(promotion: Promotion) 
     assert promotion.episodes.heard == []
 
 
-async def test_what_is_no_event_goes_to_the_dead_letters(promotion: Promotion) -> None:
+async def test_a_malformed_event_goes_to_the_dead_letter_queue(promotion: Promotion) -> None:
     bus = promotion.flow.bus
     await bus.publish(Address("conversation.ended"), b"[]")
-    async with bus.subscribe(dead_letter_address("promotion"), OPERATOR, Mode.SHARED) as letters:
-        letter = await letters.receive()
+    async with bus.subscribe(
+        dead_letter_address("promotion"), OPERATOR, Mode.SHARED
+    ) as dead_letters:
+        dead = await dead_letters.receive()
 
-    assert letter.properties["dead-error"].startswith("malformed")
+    assert dead.properties["dead-error"].startswith("malformed")
 
 
 async def test_with_extraction_beside_it_nothing_is_there_twice(tmp_path: Path) -> None:

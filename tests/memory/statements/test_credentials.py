@@ -1,4 +1,4 @@
-"""What memory must not keep."""
+"""What memory must not store."""
 
 import pytest
 

@@ -65,7 +65,9 @@ class FactsService(Service):
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, context: ServiceContext, _parameters: FactsParameters
+        cls,
+        context: ServiceContext,
+        parameters: FactsParameters,  # noqa: ARG003 - there are none yet
     ) -> AsyncGenerator[Self]:
         """Open the graph and the vectors."""
         engines = engine_config(context)
