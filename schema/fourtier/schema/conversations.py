@@ -141,7 +141,7 @@ class ConversationEnded(InConversation):
     """A conversation was ended by a call or had been idle. Its record is complete."""
 
     ended_at: Timestamp
-    reason: str = Field(description="call or idle")
+    reason: OptionalName = Field(description="call or idle")
 
 
 def by_conversation(message: InConversation) -> str:
