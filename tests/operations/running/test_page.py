@@ -20,7 +20,7 @@ TYPED = [line for block in BLOCKS for line in block.splitlines()]
 INLINE = re.findall(r"`([^`\n]+)`", PAGE)
 SERVICES = list(read_flow("cluster").services)
 #: Words with a hyphen that are of others, or of an answer.
-OTHERS = {"pulsar-lite", "neo4j-admin", "model-unreachable", "model-busy", "model-refused"}
+OTHERS = {"pulsar-lite", "neo4j-admin", "model-unreachable", "model-busy", "model-rejected"}
 
 
 def commands_of(program: str) -> list[list[str]]:

@@ -1,16 +1,15 @@
-"""`facts`: store, retrieve, get, list and forget statements that are kept for good."""
+"""`facts`: store, retrieve, get, list and forget statements that are stored for good."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from fourtier.engines.config import engine_config
 from fourtier.engines.opening import open_graph, open_vectors
 from fourtier.memory.facts.graph import SCHEMA, ScopedFact
 from fourtier.memory.facts.index import COLLECTION
 from fourtier.memory.facts.records import FactRecord
-from fourtier.memory.facts.store import FactStore, Stored
 from fourtier.models.embeddings.client import embed_by
 from fourtier.runtime.service import (
     Parameters,
@@ -45,7 +44,10 @@ from fourtier.schema.facts import (
 )
 from fourtier.schema.status import StoreCount
 
-_MOMENT = timedelta(microseconds=1)
+if TYPE_CHECKING:
+    from fourtier.memory.facts.store import FactStore, Stored
+
+_TICK = timedelta(microseconds=1)
 
 
 class FactsParameters(Parameters):
@@ -59,19 +61,24 @@ class FactsService(Service):
     parameters = FactsParameters
     stores = Stores(SCHEMA, [COLLECTION])
 
-    def __init__(self, store: FactStore) -> None:
+    def __init__(self, store: "FactStore") -> None:
         self._store = store
 
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, context: ServiceContext, _parameters: FactsParameters
+        cls,
+        context: ServiceContext,
+        parameters: FactsParameters,  # noqa: ARG003 - there are none yet
     ) -> AsyncGenerator[Self]:
         """Open the graph and the vectors."""
-        place = engine_config(context)
+        # The words that facts are compared by need the package of an engine.
+        from fourtier.memory.facts.store import FactStore  # noqa: PLC0415
+
+        engines = engine_config(context)
         async with AsyncExitStack() as stack:
-            graph = await stack.enter_async_context(open_graph(place, SCHEMA))
-            vectors = await stack.enter_async_context(open_vectors(place, COLLECTION))
+            graph = await stack.enter_async_context(open_graph(engines, SCHEMA))
+            vectors = await stack.enter_async_context(open_vectors(engines, COLLECTION))
             yield cls(FactStore(graph, vectors, embed_by(context.caller)))
 
     async def store_counts(self) -> Sequence[StoreCount]:
@@ -84,12 +91,12 @@ class FactsService(Service):
 
     @answer_batch(STORE_FACT)
     async def store(self, requests: Sequence[StoreFactRequest]) -> list[StoreFactResponse]:
-        """Write what has arrived together: one embedding call, one transaction."""
+        """Write a batch of what has arrived: one embedding call, one transaction."""
         now = datetime.now(UTC)
         stated = [
-            # What says no time was said in the order in which it came.
-            ScopedFact(request.scope, FactRecord.from_request(request, now + place * _MOMENT))
-            for place, request in enumerate(requests)
+            # What is without a time was said in the order in which it arrived.
+            ScopedFact(request.scope, FactRecord.from_request(request, now + index * _TICK))
+            for index, request in enumerate(requests)
         ]
         return [_stored(each) for each in await self._store.store(stated)]
 
@@ -134,7 +141,7 @@ class FactsService(Service):
     @answer(REINDEX_FACTS, max_concurrency=1)
     async def reindex(self, request: ReindexFactsRequest) -> ReindexFactsResponse:
         """Make a part of the index from the graph."""
-        done = await self._store.rebuild(request.cursor)
+        done = await self._store.reindex(request.cursor)
         facts, points = await self._store.numbers()
         return ReindexFactsResponse(
             cursor=done.cursor,
@@ -145,7 +152,7 @@ class FactsService(Service):
         )
 
 
-def _stored(stored: Stored) -> StoreFactResponse:
+def _stored(stored: "Stored") -> StoreFactResponse:
     return StoreFactResponse(
         fact_id=stored.id, created=stored.created, superseded=stored.superseded
     )
