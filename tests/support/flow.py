@@ -17,7 +17,7 @@ from tests.cluster.flows import flow_target
 
 #: Whoever runs the tests may have a real model in their environment.
 _NO_MODEL: Mapping[str, Any] = {"model_url": None, "model_key": None, "model_name": None}
-#: A busy machine is no reason to go on without a tier; a test that is about one says when it is.
+#: A busy machine is not a reason to go on without a tier; a test that is about one says when it is.
 PATIENT: Mapping[str, Any] = {"tier-seconds": 30}
 
 
