@@ -31,7 +31,8 @@ from fourtier.runtime.bus.embedded.upkeep import is_due, usage
 PRIVATE, SHARED = b"private\n", b"shared\n"
 
 _GRACE = 5.0
-_LOOKS_EVERY = 1.0
+#: A fast publisher stores some megabytes in this time.
+_LOOKS_EVERY = 0.25
 _CONNECTS_EVERY = 0.005
 #: Without it the broker would read a file of the working directory, and listen on 0.0.0.0:8080.
 _CONFIGURATION = "default_partitions = 0\n\n[metrics]\nenabled = false\n"
