@@ -4,6 +4,7 @@ import asyncio
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
 
 import pytest
@@ -44,6 +45,14 @@ async def take_until_end(bus: Bus, topic: Address, subscription: Subscription) -
         await delivery.acknowledge()
         if delivery.payload == END:
             return taken
+        taken.append(delivery)
+
+
+async def receive_into(subscription: Subscription, taken: list[Delivery]) -> None:
+    """Receive until cancelled, and acknowledge."""
+    while True:
+        delivery = await subscription.receive()
+        await delivery.acknowledge()
         taken.append(delivery)
 
 
@@ -324,12 +333,27 @@ class BusContract:
 
         assert taken == list(range(200))
 
-    async def test_a_forgotten_producer_is_made_again(self, bus: Bus, topic: Address) -> None:
-        async with bus.subscribe(topic, "readers", Mode.SHARED) as subscription:
-            for number in range(3):
-                await bus.publish(topic, str(number).encode())
-                await bus.forget_producer(topic)
-                await bus.forget_producer(Address("nobody.publishes.here"))
-            taken = await take(subscription, 3)
+    @pytest.mark.parametrize("mode", [Mode.SHARED, Mode.KEY_SHARED])
+    async def test_what_a_consumer_leaves_in_flight_comes_to_another_marked_as_redelivered(
+        self, bus: Bus, topic: Address, mode: Mode
+    ) -> None:
+        keys = [f"key {number}" for number in range(20)]
+        async with AsyncExitStack() as stack, asyncio.TaskGroup() as tasks:
+            leaving = AsyncExitStack()
+            one = await leaving.enter_async_context(bus.subscribe(topic, "workers", mode))
+            two = await stack.enter_async_context(bus.subscribe(topic, "workers", mode))
+            others: list[Delivery] = []
+            receiving = tasks.create_task(receive_into(two, others))
+            await publish_numbers(bus, topic, 10, keys)
+            in_flight = [await one.receive() for _ in range(10)]
+            await leaving.aclose()
+            await wait_until(lambda: len({delivery.id for delivery in others}) == 200)
+            receiving.cancel()
 
-        assert [int(delivery.payload) for delivery in taken] == [0, 1, 2]
+        again = [delivery for delivery in others if delivery.id in {d.id for d in in_flight}]
+        assert len(again) == len(in_flight)
+        assert all(delivery.redelivered for delivery in again)
+        assert not any(delivery.redelivered for delivery in in_flight)
+        for key in keys if mode is Mode.KEY_SHARED else ():
+            numbers = [int(delivery.payload) for delivery in others if delivery.key == key]
+            assert numbers == list(range(10))

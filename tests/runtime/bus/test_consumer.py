@@ -121,6 +121,18 @@ async def test_what_was_acknowledged_is_acknowledged_again_when_the_broker_forgo
     assert consumer.acknowledged == [1, 1]
 
 
+async def test_an_acknowledgement_that_fails_again_does_not_end_the_subscription() -> None:
+    consumer = FakeConsumer()
+    async with joined(consumer) as member:
+        consumer.deliver(1)
+        await (await member.receive()).acknowledge()
+        consumer.refuses = 1
+        consumer.deliver(1, 2, 1, 3)
+        assert await take(member, 2) == [2, 3]
+
+    assert consumer.acknowledged == [1, 1]
+
+
 async def test_what_could_not_be_acknowledged_may_come_again() -> None:
     consumer = FakeConsumer(refuses=1)
     async with joined(consumer) as member:

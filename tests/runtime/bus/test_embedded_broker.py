@@ -1,6 +1,7 @@
 """The embedded broker's life: killed, started again, in somebody's way, or not there at all."""
 
 import asyncio
+import errno
 import os
 import signal
 import socket
@@ -8,6 +9,7 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -125,6 +127,26 @@ async def test_a_killed_broker_comes_back_and_nothing_is_lost_or_given_out_again
             left = [int((await heir.receive()).payload) for _ in range(26)]
 
     assert left == list(range(25, 51))
+
+
+async def test_a_broker_that_cannot_be_started_again_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fourtier.runtime.bus.embedded.broker._PAUSE_BEFORE_RESTART", 0.01)
+    run = asyncio.create_subprocess_exec
+    failures = [OSError(errno.EAGAIN, "no process is left")] * 3
+
+    async def sometimes(*arguments: Any, **options: Any) -> asyncio.subprocess.Process:
+        if failures:
+            raise failures.pop()
+        return await run(*arguments, **options)
+
+    async with embedded_broker(tmp_path, 0) as broker, connected(broker, tmp_path) as bus:
+        await bus.publish(TOPIC, b"1")
+        monkeypatch.setattr(asyncio, "create_subprocess_exec", sometimes)
+        os.kill(await broker_pid(tmp_path), signal.SIGKILL)
+        await confirmed(bus, b"2")
+    assert not failures
 
 
 async def test_a_flow_that_was_killed_starts_again_in_its_directory(tmp_path: Path) -> None:

@@ -150,9 +150,6 @@ class MemoryBus:
             kept = deque(self._kept.get(address, ()))
             groups[group] = _Group(group, address.persistent, waiting=kept)
 
-    async def forget_producer(self, address: Address) -> None:
-        """Nothing is held for publishing."""
-
 
 async def _nothing_to_acknowledge() -> None:
     """Stand in until a delivery has a member."""

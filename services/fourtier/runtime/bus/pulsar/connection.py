@@ -106,6 +106,8 @@ class PulsarBus:
         """Send, and return once the broker has it.
 
         Raises:
+            RejectedByBusError: the message is too large, the topic's name is not valid, or we are
+                not authorised.
             BusError: the broker did not confirm.
         """
         await self._producers.send(address, payload, properties or {}, key)
@@ -116,10 +118,6 @@ class PulsarBus:
             batching_enabled=False,
             send_timeout_millis=int(self._patience.send * 1000),
         )
-
-    async def forget_producer(self, address: Address) -> None:
-        """Close the producer for an address, if there is one."""
-        await self._producers.forget(address)
 
     @asynccontextmanager
     async def subscribe(self, address: Address, group: str, mode: Mode) -> AsyncGenerator[Consumer]:

@@ -1,6 +1,7 @@
 """One member of a group on a topic, over the Pulsar client's consumer."""
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -8,6 +9,8 @@ from typing import Any, TypeVar
 import pulsar.asyncio as pulsar_asyncio
 
 from fourtier.runtime.bus.contract import BusError, Delivery
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -41,7 +44,7 @@ class Consumer:
                 if not self._persistent:
                     await self._queue.put(delivery)
                 elif delivery.id in self._acknowledged:
-                    await consumer.acknowledge(message)
+                    await _acknowledge_again(consumer, message)
                 elif delivery.id not in self._in_flight:
                     self._in_flight.add(delivery.id)
                     await self._queue.put(delivery)
@@ -108,6 +111,14 @@ class Consumer:
         except pulsar_asyncio.PulsarException as error:
             self._acknowledged.pop(name, None)
             raise BusError(f"not acknowledged, so it will come again: {error}") from error
+
+
+async def _acknowledge_again(consumer: Any, message: Any) -> None:
+    """If it fails too, the broker sends the message once more, and there is another chance."""
+    try:
+        await consumer.acknowledge(message)
+    except pulsar_asyncio.PulsarException as error:
+        log.debug("A message that was handled could not be acknowledged again: %s", error)
 
 
 def _readable(read: Callable[[], T], otherwise: T) -> T:
