@@ -1,6 +1,6 @@
 """How much disk and memory the embedded broker takes for messages that are all handled.
 
-    .venv/bin/python bench/bus_disk.py --messages 100000
+.venv/bin/python bench/bus_disk.py --messages 100000
 """
 
 import argparse

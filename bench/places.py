@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from fourtier.runtime.bus.opening import embedded_security
 from tests.cluster.engines import running_engines
 from tests.cluster.pulsar_admin import create_namespace
 from tests.road.services import ROAD
@@ -35,6 +36,7 @@ class BenchPlace:
     processes: Callable[[], Mapping[str, Sequence[int]]]
     tenant: str = _TENANT
     namespace: str = _NAMESPACE
+    token: str | None = None
 
 
 @asynccontextmanager
@@ -94,7 +96,8 @@ async def embedded(directory: Path, model_url: str) -> AsyncGenerator[BenchPlace
 
     try:
         await flow.start()
-        yield BenchPlace(f"pulsar://127.0.0.1:{port}", scale, processes)
+        token = embedded_security(directory / "up").token
+        yield BenchPlace(f"pulsar://127.0.0.1:{port}", scale, processes, token=token)
     finally:
         await flow.stop()
 

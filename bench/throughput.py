@@ -82,7 +82,9 @@ async def run(arguments: argparse.Namespace) -> None:
             print("Embedded engines: one process, and one agent; more would wait for each other.")
         place = await stack.enter_async_context(starting)
         client = await stack.enter_async_context(
-            connect(place.bus_url, tenant=place.tenant, namespace=place.namespace)
+            connect(
+                place.bus_url, tenant=place.tenant, namespace=place.namespace, token=place.token
+            )
         )
         levels: list[Measured] = []
         for replicas in sorted(arguments.replicas):

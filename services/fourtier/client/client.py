@@ -3,7 +3,7 @@
 import os
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fourtier.client.memory import Conversations, Episodes, Facts
 from fourtier.runtime.bus.contract import Bus
@@ -135,13 +135,23 @@ async def connect(
     *,
     tenant: str = "fourtier",
     namespace: str = "default",
+    token: str | None = None,
     security: PulsarSecurity = PulsarSecurity(),
 ) -> AsyncGenerator[Client]:
     """Connect to a flow's bus.
 
+    Args:
+        url: `pulsar://HOST:PORT` or `pulsar+ssl://HOST:PORT`.
+        tenant: of the flow.
+        namespace: of the flow.
+        token: that of an embedded bus is in `bus/token` of the flow's data directory.
+        security: more than a token, such as certificates.
+
     Raises:
         BusError: there is no broker at the URL.
     """
+    if token is not None:
+        security = replace(security, token=token)
     async with (
         connect_pulsar(url, tenant, namespace, security=security, log_file=os.devnull) as bus,
         client_on(bus) as client,

@@ -1,4 +1,4 @@
-"""A broker whose files tests compact: published, acknowledged and read back through the real one."""
+"""A real broker whose files tests compact: what is published, acknowledged and read back."""
 
 import asyncio
 import socket

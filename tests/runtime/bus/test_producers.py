@@ -44,7 +44,7 @@ async def test_a_message_that_is_too_large_is_rejected_and_the_next_one_is_taken
 ) -> None:
     address = Address("numbers", persistent=persistent)
     async with bus.subscribe(address, "readers", Mode.SHARED) as subscription:
-        with pytest.raises(RejectedByBusError, match="numbers: not sent: .*MessageTooBig"):
+        with pytest.raises(RejectedByBusError, match=r"numbers: not sent: .*MessageTooBig"):
             await bus.publish(address, b"x" * 6_000_000)
         await bus.publish(address, b"small")
         assert (await subscription.receive()).payload == b"small"
@@ -59,7 +59,7 @@ async def test_a_producer_that_is_gone_is_replaced(bus: PulsarBus) -> None:
     await bus.publish(TOPIC, b"1")
     producer = await bus._producers._made[TOPIC]._creating
     await producer.close()  # as the broker does to one that was fenced
-    with pytest.raises(BusError, match="numbers: not sent: .*AlreadyClosed"):
+    with pytest.raises(BusError, match=r"numbers: not sent: .*AlreadyClosed"):
         await bus.publish(TOPIC, b"2")
     await bus.publish(TOPIC, b"3")
 

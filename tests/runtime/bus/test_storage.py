@@ -57,7 +57,7 @@ async def test_what_waits_comes_in_order_with_its_time_and_identity(tmp_path: Pa
     ]
 
 
-async def test_a_topic_without_groups_keeps_everything(tmp_path: Path) -> None:
+async def test_a_topic_without_groups_stores_everything(tmp_path: Path) -> None:
     async with open_broker(tmp_path) as bus:
         await publish(bus, range(10))
     assert compact(tmp_path).waiting == 10
@@ -93,9 +93,9 @@ async def test_a_compaction_that_is_killed_at_any_moment_loses_nothing(
         async with open_broker(tmp_path) as bus:
             await bus.create_group(Address("numbers"), "workers")
             await publish(bus, range(start, start + 1_000), size=500)
-            kept = frozenset(number for number in range(start, start + 1_000) if chance.random() < 0.3)
-            await acknowledge(bus, "workers", 1_000 + len(waiting), but=kept | frozenset(waiting))
-            waiting |= kept
+            left = frozenset(n for n in range(start, start + 1_000) if chance.random() < 0.3)
+            await acknowledge(bus, "workers", 1_000 + len(waiting), but=left | frozenset(waiting))
+            waiting |= left
         for _ in range(4):
             process = await start_compaction(tmp_path)
             try:

@@ -21,8 +21,8 @@ def locked_data(directory: Path) -> Generator[None]:
     descriptor = -1
     try:
         try:
-            directory.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(directory / _NAME, os.O_RDWR | os.O_CREAT, 0o644)
+            directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            descriptor = os.open(directory / _NAME, os.O_RDWR | os.O_CREAT, 0o600)
             if not _lock(descriptor):
                 holder = os.pread(descriptor, 20, 0).decode(errors="replace") or "unknown"
                 raise StartupError(

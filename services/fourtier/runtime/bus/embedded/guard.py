@@ -45,7 +45,7 @@ class _Why(Enum):
 
     ENDED = "it ended by itself"
     STOP = "the parent is gone or wants it to end"
-    UPKEEP = "its files are to be compacted"
+    UPKEEP = "its files have to be compacted"
 
 
 class Guard:
@@ -161,6 +161,7 @@ class Guard:
     async def _end(self, broker: Process) -> None:
         if self._gate is not None:
             self._gate.open.clear()
+            await self._gate.drain()
         if broker.returncode is None:
             broker.terminate()
             try:
