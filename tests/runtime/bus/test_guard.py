@@ -37,15 +37,25 @@ class Guarded:
         return self.process.returncode, said
 
 
+#: The guard, as it runs where the system allows no network of its own.
+NOT_PRIVATE = f"""
+import sys
+from {guard.__package__} import guard
+guard.enter_private_network = lambda: False
+sys.exit(guard.main())
+"""
+
+
 @asynccontextmanager
-async def guarded(directory: Path) -> AsyncGenerator[Guarded]:
+async def guarded(directory: Path, *, private: bool = True) -> AsyncGenerator[Guarded]:
     """A guard whose standard input we hold."""
     token_in(directory, "sesame")
     lock = os.open(directory / "broker.lock", os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
     with socket.create_server(("127.0.0.1", 0)) as listening:
+        program = ["-m", guard.__name__] if private else ["-c", NOT_PRIVATE]
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", guard.__name__, str(lock), str(listening.fileno())),
+            *(sys.executable, "-P", *program, str(lock), str(listening.fileno())),
             *(str(directory), find_pulsar_lite_binary()),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -145,6 +155,17 @@ async def test_nobody_reaches_the_broker_around_the_gate(tmp_path: Path) -> None
         # Outside, only the guard's own socket listens at that port.
         listening = [line for line in outside.splitlines() if f"{port} 00000000:0000 0A" in line]
         assert len(listening) == 1
+
+
+async def test_where_no_private_network_is_allowed_the_broker_listens_itself(
+    tmp_path: Path,
+) -> None:
+    async with guarded(tmp_path, private=False) as guard_:
+        assert guard_.announced == guard.SHARED
+        assert (await handshake(guard_.url)).startswith("Pulsar-Lite")
+        assert guard_.process.stdin is not None
+        guard_.process.stdin.close()
+        assert await guard_.end() == (0, b"")
 
 
 def test_a_token_is_made_once_and_only_its_user_may_read_it(tmp_path: Path) -> None:

@@ -93,9 +93,11 @@ async def test_a_compaction_that_is_killed_at_any_moment_loses_nothing(
         async with open_broker(tmp_path) as bus:
             await bus.create_group(Address("numbers"), "workers")
             await publish(bus, range(start, start + 1_000), size=500)
-            left = frozenset(n for n in range(start, start + 1_000) if chance.random() < 0.3)
-            await acknowledge(bus, "workers", 1_000 + len(waiting), but=left | frozenset(waiting))
-            waiting |= left
+            missing = frozenset(n for n in range(start, start + 1_000) if chance.random() < 0.3)
+            await acknowledge(
+                bus, "workers", 1_000 + len(waiting), but=missing | frozenset(waiting)
+            )
+            waiting |= missing
         for _ in range(4):
             process = await start_compaction(tmp_path)
             try:

@@ -47,7 +47,7 @@ class Gate:
             if not client.transport.is_closing():
                 client.transport.pause_reading()
         started = time.monotonic()
-        while time.monotonic() < min(self.last_traffic + _QUIET, started + _DRAINS_WITHIN):
+        while time.monotonic() < min(self.last_traffic + _QUIET, started + _DRAINS_WITHIN):  # noqa: ASYNC110 - it ends by time
             await asyncio.sleep(_QUIET / 4)
 
     def close_connections(self) -> None:

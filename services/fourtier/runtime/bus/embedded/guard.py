@@ -75,21 +75,17 @@ class Guard:
         """Run until standard input ends or the broker does; returns the exit status."""
         stop = _end_of_input()
         self._configuration.write_text(_CONFIGURATION, encoding="utf-8")
-        why = _Why.UPKEEP
-        while why is _Why.UPKEEP:
+        while True:
             await self._compact()
             broker = await self._start()
-            if await self._answers(broker, stop):
-                self._announce()
-                why = await self._watch(broker, stop)
-            else:
-                why = _Why.STOP if stop.is_set() else _Why.ENDED
+            why = await self._watch(broker, stop)
             await self._end(broker)
-        if why is _Why.STOP:
-            await self._compact()
-            return 0
-        status = broker.returncode or 0
-        return status if status >= 0 else _DIED_OF_SIGNAL - status
+            if why is _Why.STOP:
+                await self._compact()
+                return 0
+            if why is _Why.ENDED:
+                status = broker.returncode or 0
+                return status if status >= 0 else _DIED_OF_SIGNAL - status
 
     async def _compact(self) -> None:
         """Remove what was acknowledged; in a process of its own, which may fail or be killed."""
@@ -140,6 +136,10 @@ class Guard:
                 os.write(sys.stdout.fileno(), PRIVATE if self._gate else SHARED)
 
     async def _watch(self, broker: Process, stop: asyncio.Event) -> _Why:
+        """Let clients in, and wait until there is a reason to end the broker."""
+        if not await self._answers(broker, stop):
+            return _Why.STOP if stop.is_set() else _Why.ENDED
+        self._announce()
         begun, started = usage(self._directory, broker.pid), time.monotonic()
         last, moved = begun, started
         if self._gate is not None:

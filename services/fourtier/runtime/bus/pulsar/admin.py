@@ -126,7 +126,8 @@ class PulsarAdmin:
                 status, content = await self._follow(method, url, body)
                 if status in _PASSES and status not in fine and attempt.num < _ATTEMPTS:
                     raise _TransientError
-        return status, content
+                return status, content
+        raise AssertionError("the last attempt returns or raises")
 
     async def _follow(self, method: str, url: URL, body: Body) -> tuple[HTTPStatus, bytes]:
         """Ask where we are sent. The HTTP client would leave the token behind."""
