@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fourtier.client import Client, connect
+from fourtier.runtime.bus.opening import embedded_security
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.process.running import read_running
 from tests.support.waiting import wait_until
@@ -75,6 +76,9 @@ class FlowCommand:
         """A client of the running flow."""
         running = read_running(self.data)
         async with connect(
-            running.bus_url, tenant=running.tenant, namespace=running.namespace
+            running.bus_url,
+            tenant=running.tenant,
+            namespace=running.namespace,
+            security=embedded_security(self.data),
         ) as client:
             yield client

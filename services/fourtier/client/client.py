@@ -3,7 +3,7 @@
 import os
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fourtier.client.memory import Conversations, Episodes, Facts
 from fourtier.client.requests import new_request
@@ -168,6 +168,7 @@ async def connect(
     *,
     tenant: str = "fourtier",
     namespace: str = "default",
+    token: str | None = None,
     security: PulsarSecurity = PulsarSecurity(),
 ) -> AsyncGenerator[Client]:
     """Connect to a flow's bus.
@@ -176,11 +177,14 @@ async def connect(
         url: of the broker, `pulsar://HOST:PORT` or `pulsar+ssl://HOST:PORT`.
         tenant: of the flow.
         namespace: of the flow.
-        security: token and certificates.
+        token: that of an embedded bus is in `bus/token` of the flow's data directory.
+        security: more than a token, such as certificates.
 
     Raises:
         BusError: there is no broker at the URL.
     """
+    if token is not None:
+        security = replace(security, token=token)
     async with (
         connect_pulsar(url, tenant, namespace, security=security, log_file=os.devnull) as bus,
         client_on(bus) as client,

@@ -11,7 +11,8 @@ from aiohttp import web
 
 from fourtier.interfaces.cli import main
 from fourtier.runtime.bus.contract import Address
-from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, connect_pulsar
+from fourtier.runtime.bus.opening import embedded_security
+from fourtier.runtime.bus.pulsar.connection import connect_pulsar
 from fourtier.runtime.process.running import read_running
 from fourtier.schema.message import Scope
 from tests.operations.provisioning.standin import failing, in_thread, standing_in
@@ -72,7 +73,8 @@ async def has_letters(command: FlowCommand) -> bool:
 async def publish_malformed(data: Path) -> None:
     running = read_running(data)
     place = running.bus_url, running.tenant, running.namespace
-    async with connect_pulsar(*place, security=PulsarSecurity(), log_file="/dev/null") as bus:
+    security = embedded_security(data)
+    async with connect_pulsar(*place, security=security, log_file="/dev/null") as bus:
         await bus.publish(Address("facts.store"), b"{}", key="k")
 
 
