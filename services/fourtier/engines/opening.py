@@ -71,7 +71,11 @@ async def open_vectors(config: EngineConfig, collection: Collection) -> AsyncGen
         else:
             directory = config.data / f"vectors-{collection.name}"
             opening_shard = open_edge(
-                directory, dimensions, collection.indexed, query_seconds=config.query_seconds
+                directory,
+                dimensions,
+                collection.indexed,
+                rebuild=collection.rebuild,
+                query_seconds=config.query_seconds,
             )
             yield await stack.enter_async_context(opening_shard)
 
