@@ -162,7 +162,8 @@ async def test_a_damaged_page_of_any_file_of_an_index_is_a_startup_error(
             with pytest.raises(
                 StartupError, match=rf"{index} is damaged.*move .* away.*`fourtier facts reindex`"
             ):
-                await start(config)
+                async with open_vectors(config, INDEX):
+                    pass
         file.write_bytes(before)
     await start(config)
 

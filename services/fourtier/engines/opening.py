@@ -41,7 +41,9 @@ async def open_graph(config: EngineConfig, schema: GraphSchema) -> AsyncGenerato
             with _needs("ladybug", "laptop"):
                 from fourtier.engines.graph.ladybug import open_ladybug
             file = config.data / "graph.lbug"
-            opening_file = open_ladybug(file, schema, query_seconds=config.query_seconds)
+            opening_file = open_ladybug(
+                file, schema, disk=config.disk, query_seconds=config.query_seconds
+            )
             yield await stack.enter_async_context(opening_file)
 
 
@@ -75,6 +77,7 @@ async def open_vectors(config: EngineConfig, collection: Collection) -> AsyncGen
                 dimensions,
                 collection.indexed,
                 rebuild=collection.rebuild,
+                disk=config.disk,
                 query_seconds=config.query_seconds,
             )
             yield await stack.enter_async_context(opening_shard)

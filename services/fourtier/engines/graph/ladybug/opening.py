@@ -15,6 +15,7 @@ from fourtier.engines.graph.ladybug.store import LadybugGraphStore
 from fourtier.engines.limits import TimeLimit
 from fourtier.engines.manifest import Manifest, has_content
 from fourtier.runtime.errors import StartupError
+from fourtier.runtime.process.disk import DiskReserve
 from fourtier.runtime.service.engines import QUERY_SECONDS
 from fourtier.runtime.service.stores import GraphSchema
 
@@ -26,7 +27,11 @@ _BUFFER_BYTES = 256 * 1024 * 1024
 
 @asynccontextmanager
 async def open_ladybug(
-    file: Path, schema: GraphSchema, *, query_seconds: float = QUERY_SECONDS
+    file: Path,
+    schema: GraphSchema,
+    *,
+    disk: DiskReserve | None = None,
+    query_seconds: float = QUERY_SECONDS,
 ) -> AsyncGenerator[LadybugGraphStore]:
     """Open or create the database file with a service's schema.
 
@@ -49,7 +54,7 @@ async def open_ladybug(
             f"backup (docs/operating.md)"
         ) from error
     limit = TimeLimit(f"the graph {file}", query_seconds)
-    store = LadybugGraphStore(database, limit, manifest)
+    store = LadybugGraphStore(database, limit, manifest, disk)
     try:
         await store.execute(lambda connection: create_tables(connection, schema))
         if not sound:
@@ -68,8 +73,8 @@ def _check(manifest: Manifest) -> bool:
     if not has_content(file) and not manifest.file.exists():
         for index in file.parent.glob("vectors-*"):
             raise StartupError(
-                f"the graph {file} is missing or empty, but its index {index} is there: restore the "
-                f"graph from a backup (docs/operating.md), or move the index away to begin anew"
+                f"the graph {file} is missing or empty, but its index {index} is there: restore "
+                f"it from a backup (docs/operating.md), or move the index away to begin anew"
             )
     sound = manifest.check()
     manifest.opening()

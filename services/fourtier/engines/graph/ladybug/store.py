@@ -17,6 +17,7 @@ from fourtier.engines.graph.protocol import ConflictError, Parameter, Statement,
 from fourtier.engines.limits import TimeLimit
 from fourtier.engines.manifest import Manifest
 from fourtier.runtime.errors import StartupError, UnavailableError
+from fourtier.runtime.process.disk import DiskReserve
 from fourtier.runtime.service.stores import GraphSchema
 from fourtier.schema.message import Scope
 
@@ -50,10 +51,17 @@ class LadybugGraphStore:
       for known ones: a `MERGE` behind an `UNWIND` reads the table (3 ms for 50 rows, not 18).
     """
 
-    def __init__(self, database: ladybug.Database, limit: TimeLimit, manifest: Manifest) -> None:
+    def __init__(
+        self,
+        database: ladybug.Database,
+        limit: TimeLimit,
+        manifest: Manifest,
+        disk: DiskReserve | None = None,
+    ) -> None:
         self._database = database
         self._limit = limit
         self._manifest = manifest
+        self._disk = disk
         self._damage: UnavailableError | None = None
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="graph-write")
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="graph-read")
@@ -86,8 +94,11 @@ class LadybugGraphStore:
         """Run statements in one transaction; on disk when this returns.
 
         Raises:
-            UnavailableError: as `read`; nothing is written then, unless the commit itself hangs.
+            UnavailableError: as `read`, or the disk is nearly full; nothing is written then, unless
+                the commit itself hangs.
         """
+        if self._disk is not None:
+            self._disk.check_write()
         return await self._run(self._writer, "BEGIN TRANSACTION", bound_all(scope, statements))
 
     async def _run(

@@ -13,6 +13,7 @@ from fourtier.engines.manifest import Manifest
 from fourtier.engines.vectors.edge.store import EdgeVectorStore, is_panic
 from fourtier.engines.vectors.points import DENSE, SCOPE, SPARSE
 from fourtier.runtime.errors import StartupError
+from fourtier.runtime.process.disk import DiskReserve
 from fourtier.runtime.service.engines import QUERY_SECONDS
 
 
@@ -23,6 +24,7 @@ async def open_edge(
     indexed: Sequence[str],
     *,
     rebuild: str | None = None,
+    disk: DiskReserve | None = None,
     query_seconds: float = QUERY_SECONDS,
 ) -> AsyncGenerator[EdgeVectorStore]:
     """Open or create the shard in `directory`, with an index on each of the payload fields.
@@ -32,6 +34,7 @@ async def open_edge(
         dimensions: of the dense vectors.
         indexed: payload fields that searches filter on.
         rebuild: the command that makes the vectors again; None where they are nowhere else.
+        disk: the room that is left free.
         query_seconds: how long a call may take.
 
     Raises:
@@ -44,7 +47,9 @@ async def open_edge(
     limit = TimeLimit(f"the vector store {directory}", query_seconds)
     with ThreadPoolExecutor(1, thread_name_prefix=f"edge-{directory.name}") as executor:
         shard = await loop.run_in_executor(executor, _open, manifest, dimensions, indexed)
-        store = EdgeVectorStore(shard, dimensions, executor, limit, manifest)
+        store = EdgeVectorStore(
+            shard, dimensions, executor, limit=limit, manifest=manifest, disk=disk
+        )
         try:
             if not sound:
                 await store.verify()

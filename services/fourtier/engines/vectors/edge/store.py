@@ -22,6 +22,7 @@ from fourtier.engines.vectors.points import (
 from fourtier.engines.vectors.protocol import Hit, Point
 from fourtier.engines.vectors.shared import RRF_K, HybridQuery, SharedVectorStore
 from fourtier.runtime.errors import StartupError, UnavailableError
+from fourtier.runtime.process.disk import DiskReserve
 from fourtier.schema.message import Scope
 
 P = ParamSpec("P")
@@ -51,14 +52,17 @@ class EdgeVectorStore(SharedVectorStore):
         shard: edge.EdgeShard,
         dimensions: int,
         executor: ThreadPoolExecutor,
+        *,
         limit: TimeLimit,
         manifest: Manifest,
+        disk: DiskReserve | None = None,
     ) -> None:
         super().__init__(dimensions)
         self._shard = shard
         self._executor = executor
         self._limit = limit
         self._manifest = manifest
+        self._disk = disk
         self._damage: UnavailableError | None = None
         self._written = 0
 
@@ -72,6 +76,16 @@ class EdgeVectorStore(SharedVectorStore):
         call = functools.partial(self._guarded, functools.partial(work, *args, **kwargs))
         async with self._limit.applied():
             return await loop.run_in_executor(self._executor, call)
+
+    async def _change(self, operation: Callable[[], edge.UpdateOperation]) -> None:
+        """Make an operation in the thread, and carry it out.
+
+        Raises:
+            UnavailableError: as `_run`, or the disk is nearly full.
+        """
+        if self._disk is not None:
+            self._disk.check_write()
+        await self._run(lambda: self._shard.update(operation()))
 
     def _guarded(self, call: Callable[[], R]) -> R:
         """Tell damage from other errors; the engine has one class for all, and panics."""
@@ -133,15 +147,16 @@ class EdgeVectorStore(SharedVectorStore):
 
     async def _write(self, scope: Scope, points: Sequence[Point]) -> None:
         """They are in the write-ahead log when this returns."""
-        await self._run(self._upsert, scope, points)
 
-    def _upsert(self, scope: Scope, points: Sequence[Point]) -> None:
-        stored = [_point(scope, point, self._dimensions) for point in points]
-        self._shard.update(edge.UpdateOperation.upsert_points(stored))
+        def upsert() -> edge.UpdateOperation:
+            stored = [_point(scope, point, self._dimensions) for point in points]
+            return edge.UpdateOperation.upsert_points(stored)
+
+        await self._change(upsert)
         self._written += len(points)
         if self._written >= _FLUSH_EVERY:
-            self._shard.flush()
             self._written = 0
+            await self._run(self._shard.flush)
 
     async def _hybrid(self, query: HybridQuery) -> list[Hit]:
         within = _filter(query.within)
@@ -188,12 +203,11 @@ class EdgeVectorStore(SharedVectorStore):
         return await self._run(self._shard.count, request)
 
     async def _delete(self, stored_ids: Sequence[str]) -> None:
-        operation = edge.UpdateOperation.delete_points(list(stored_ids))
-        await self._run(self._shard.update, operation)
+        await self._change(lambda: edge.UpdateOperation.delete_points(list(stored_ids)))
 
     async def _delete_matching(self, within: Conditions) -> None:
-        operation = edge.UpdateOperation.delete_points_by_filter(_filter(within))
-        await self._run(self._shard.update, operation)
+        within_filter = _filter(within)
+        await self._change(lambda: edge.UpdateOperation.delete_points_by_filter(within_filter))
 
 
 def is_panic(error: BaseException) -> bool:
