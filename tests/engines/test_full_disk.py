@@ -1,5 +1,9 @@
 """While the disk is nearly full, embedded engines answer and store nothing; then they go on."""
 
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -52,3 +56,32 @@ async def test_the_vectors_are_searched_and_not_written(tmp_path: Path) -> None:
         assert ids(await store.similar(ANN, EAST, 5)) == ["before"]
         disk.free = 100 * MB
         assert await store.delete(ANN, ["before"]) == 1
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A real file system of 150 MB."""
+    directory = tmp_path / "disk"
+    directory.mkdir()
+    mount = ["/bin/mount", "-t", "tmpfs", "-o", "size=150m", "fourtier-test", str(directory)]
+    if os.geteuid() != 0:
+        pytest.skip("only root mounts file systems")
+    if subprocess.run(mount, capture_output=True, check=False).returncode:  # noqa: S603 - our own
+        pytest.skip("file systems cannot be mounted here")
+    try:
+        yield directory
+    finally:
+        subprocess.run(["/bin/umount", str(directory)], check=True)  # noqa: S603 - our own
+
+
+@pytest.mark.parametrize("engine", ["vectors", "graph"])
+def test_a_disk_that_really_fills_up_ends_no_process(small_disk: Path, engine: str) -> None:
+    """Without a reserve the vectors end theirs by SIGBUS."""
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-m", "tests.engines.filling", engine, str(small_disk), "60"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "and 60 MB are needed" in done.stdout

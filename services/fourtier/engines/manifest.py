@@ -116,11 +116,21 @@ class Manifest:
 
     def opened(self) -> None:
         """Note that the store is in use; call when it is open."""
-        self._write(_Record(written_at=datetime.now(UTC)))
+        try:
+            self._write(_Record(written_at=datetime.now(UTC)))
+        except OSError as error:
+            # An older manifest would take the store for damaged at the next start.
+            with suppress(OSError):
+                self.file.unlink(missing_ok=True)
+            log.warning("The manifest %s cannot be written: %s", self.file, error.strerror)
 
     def closed(self) -> None:
         """Note what the files are now; call when the store is closed in order."""
-        self._write(_Record(written_at=datetime.now(UTC), checksums=_checksums(self.path)))
+        record = _Record(written_at=datetime.now(UTC), checksums=_checksums(self.path))
+        try:
+            self._write(record)
+        except OSError as error:  # the store counts as in use, as after a crash
+            log.warning("The manifest %s cannot be written: %s", self.file, error.strerror)
 
     def _read(self) -> _Record | None:
         try:
@@ -133,14 +143,8 @@ class Manifest:
 
     def _write(self, record: _Record) -> None:
         draft = self.file.with_suffix(".new")
-        try:
-            draft.write_text(record.model_dump_json(), encoding="utf-8")
-            draft.replace(self.file)  # a reader finds the whole file or none
-        except OSError as error:
-            # An older manifest would take the store for damaged at the next start.
-            with suppress(OSError):
-                self.file.unlink(missing_ok=True)
-            log.warning("The manifest %s cannot be written: %s", self.file, error.strerror)
+        draft.write_text(record.model_dump_json(), encoding="utf-8")
+        draft.replace(self.file)  # a reader finds the whole file or none
 
 
 def has_content(path: Path) -> bool:

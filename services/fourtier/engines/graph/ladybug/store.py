@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import functools
 import importlib
+import logging
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -25,12 +26,17 @@ from fourtier.schema.message import Scope
 # them for its own and aborts. Loaded here before, its symbols stay private.
 importlib.import_module("ladybug._lbug")
 
+log = logging.getLogger(__name__)
+
 R = TypeVar("R")
 
 #: Readers beside the one writer.
 _READERS = 2
 #: What the engine says of pages that cannot be what it has written.
 _DAMAGE = ("out of bounds for file", "orrupt")
+#: What it says of a full disk, and of a transaction that is safe in its log all the same.
+_NO_ROOM = "No space left on device"
+_COMMITTED = "Transaction committed successfully"
 #: What the engine says to the later one of two who create the same node.
 _DUPLICATE = "duplicated primary key"
 
@@ -113,7 +119,7 @@ class LadybugGraphStore:
                 with contextlib.suppress(RuntimeError):
                     connection.execute("ROLLBACK")
                 raise
-            connection.execute("COMMIT")
+            _commit(connection)
             return results
 
         if self._damage is not None:
@@ -122,6 +128,8 @@ class LadybugGraphStore:
         try:
             return await Transaction(self._connection, transact).run(executor, self._limit)
         except (UnicodeDecodeError, RuntimeError) as error:
+            if _NO_ROOM in str(error):
+                raise UnavailableError(f"{self._limit.store} cannot be written: {error}") from error
             if isinstance(error, RuntimeError) and not any(map(str(error).__contains__, _DAMAGE)):
                 raise
             self._damage = self._manifest.damaged(error)
@@ -159,6 +167,16 @@ class LadybugGraphStore:
         for connection in self._connections:
             connection.close()
         self._database.close()
+
+
+def _commit(connection: ladybug.Connection) -> None:
+    """Commit. The transaction is on disk also where moving its log into the file fails."""
+    try:
+        connection.execute("COMMIT")
+    except RuntimeError as error:
+        if not str(error).startswith(_COMMITTED):
+            raise
+        log.warning("The graph cannot move its log into its file: %s", error)
 
 
 def _checked(connection: ladybug.Connection, statement: Statement) -> list[dict[str, Value]]:
