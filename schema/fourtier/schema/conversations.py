@@ -1,8 +1,21 @@
 """Messages of `conversations`: what happened in one conversation, in order, never searched."""
 
-from pydantic import Field
+from typing import Self
 
-from fourtier.schema.message import Answer, Message, Metadata, Name, Scoped, Timestamp
+from pydantic import Field, model_validator
+
+from fourtier.schema.message import (
+    MAX_ITEMS,
+    MAX_OFFSET,
+    Answer,
+    LongText,
+    Message,
+    Metadata,
+    Name,
+    OptionalName,
+    Scoped,
+    Timestamp,
+)
 from fourtier.schema.topics import Topic, command, query
 
 
@@ -12,13 +25,13 @@ class InvocationSummary(Message):
     `query` is what was asked or said, `summary` what the agent did about it, `result` the answer.
     """
 
-    id: str = Field(
+    id: OptionalName = Field(
         default="", description="of the run; a second update with it replaces the first"
     )
-    query: str
-    summary: str = ""
-    result: str = ""
-    speaker: str = ""
+    query: LongText
+    summary: LongText = ""
+    result: LongText = ""
+    speaker: OptionalName = ""
     timestamp: Timestamp
 
 
@@ -48,15 +61,32 @@ class InConversation(Scoped):
 
 
 class GetConversationMemoryRequest(InConversation):
-    """Read a record. `last` limits it to the newest invocations."""
+    """Read a record from its oldest invocation on, or with `last` the newest invocations.
 
-    last: int | None = Field(default=None, ge=1)
+    An answer has a maximum size: a long record is read page by page, by `offset` and `limit`.
+    """
+
+    last: int | None = Field(default=None, ge=1, le=MAX_OFFSET)
+    offset: int = Field(default=0, ge=0, le=MAX_OFFSET, description="oldest invocations to skip")
+    limit: int | None = Field(default=None, ge=1, le=MAX_OFFSET)
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.last is not None and (self.offset or self.limit is not None):
+            raise ValueError("`last` cannot be given together with `offset` or `limit`")
+        return self
 
 
 class GetConversationMemoryResponse(Answer):
-    """A conversation that is not known has no invocations; that is no error."""
+    """A conversation that is not known has no invocations; that is not an error.
+
+    `next_offset` is set when newer invocations follow: the `offset` that reads on. `earlier` is
+    True when an answer to `last` leaves older ones out.
+    """
 
     conversation: ConversationMemory
+    next_offset: int | None = None
+    earlier: bool = False
 
 
 class UpdateConversationMemoryRequest(InConversation):
@@ -74,8 +104,8 @@ class UpdateConversationMemoryResponse(Answer):
 class ListConversationsRequest(Scoped):
     """Page through a scope's conversations, last touched first."""
 
-    limit: int = Field(default=100, ge=1, le=1_000)
-    offset: int = Field(default=0, ge=0)
+    limit: int = Field(default=100, ge=1, le=MAX_ITEMS)
+    offset: int = Field(default=0, ge=0, le=MAX_OFFSET)
 
 
 class ListConversationsResponse(Answer):

@@ -4,7 +4,20 @@ from typing import Literal
 
 from pydantic import Field
 
-from fourtier.schema.message import Answer, Message, Metadata, Name, Scoped, Timestamp, Vector
+from fourtier.schema.message import (
+    MAX_ITEMS,
+    MAX_OFFSET,
+    Answer,
+    LongText,
+    Message,
+    Metadata,
+    Name,
+    OptionalName,
+    Scoped,
+    ShortText,
+    Timestamp,
+    Vector,
+)
 from fourtier.schema.topics import by_scope, command, query
 
 #: How an episode ended. `unknown` where nothing tells.
@@ -27,15 +40,17 @@ class Episode(Message):
 
 
 class StoreEpisodeRequest(Scoped):
-    """Keep an episode. `episode_id` makes a repeated request harmless; see DESIGN, promises."""
+    """Store an episode. `episode_id` makes a repeated request harmless."""
 
-    episode_id: str = Field(default="", description="made from goal, source and time when empty")
-    goal: str = Field(min_length=1, max_length=8_000)
-    steps: tuple[str, ...] = ()
-    outcome: str = ""
-    lessons: str = ""
+    episode_id: OptionalName = Field(
+        default="", description="made from goal, source and time when empty"
+    )
+    goal: ShortText = Field(min_length=1)
+    steps: tuple[ShortText, ...] = Field(default=(), max_length=100)
+    outcome: ShortText = ""
+    lessons: ShortText = ""
     result: Result = "unknown"
-    source: str = Field(default="", description="conversation_id")
+    source: OptionalName = Field(default="", description="conversation_id")
     timestamp: Timestamp | None = Field(default=None, description="when it ended; default: now")
     metadata: Metadata = {}
 
@@ -50,9 +65,9 @@ class StoreEpisodeResponse(Answer):
 class RetrieveEpisodesRequest(Scoped):
     """Search by goal. `result` narrows it to successes or failures."""
 
-    query: str = Field(min_length=1)
+    query: LongText = Field(min_length=1)
     embedding: Vector | None = None
-    top_k: int = Field(default=3, ge=1, le=1_000)
+    top_k: int = Field(default=3, ge=1, le=MAX_ITEMS)
     result: Result | None = None
 
 
@@ -77,8 +92,8 @@ class GetEpisodeResponse(Answer):
 class ListEpisodesRequest(Scoped):
     """Page through a scope's episodes, newest first."""
 
-    limit: int = Field(default=100, ge=1, le=1_000)
-    offset: int = Field(default=0, ge=0)
+    limit: int = Field(default=100, ge=1, le=MAX_ITEMS)
+    offset: int = Field(default=0, ge=0, le=MAX_OFFSET)
 
 
 class ListEpisodesResponse(Answer):

@@ -1,10 +1,23 @@
-"""Messages of `facts`: statements kept for good, in a graph with a vector index over it."""
+"""Messages of `facts`: statements stored for good, in a graph with a vector index over it."""
 
 from typing import Literal
 
 from pydantic import Field
 
-from fourtier.schema.message import Answer, Message, Metadata, Name, Scoped, Timestamp, Vector
+from fourtier.schema.message import (
+    MAX_ITEMS,
+    MAX_OFFSET,
+    Answer,
+    LongText,
+    Message,
+    Metadata,
+    Name,
+    OptionalName,
+    Scoped,
+    ShortText,
+    Timestamp,
+    Vector,
+)
 from fourtier.schema.topics import Call, Topic, by_scope, command, query
 
 FactKind = Literal["semantic", "procedural", "reflective"]
@@ -32,21 +45,21 @@ class Fact(Message):
 
 
 class StoreFactRequest(Scoped):
-    """Keep a statement. Sent twice, or said twice, it is one fact.
+    """Store a statement. Sent twice, or said twice, it is one fact.
 
     `subject` and `attribute` may say what the statement is about ("Alice", "employer"); then a
     newer statement with the same two supersedes this one. Without them the service works it out.
     """
 
-    content: str = Field(min_length=1, max_length=8_000)
-    source: str = Field(default="", description="conversation_id")
+    content: ShortText = Field(min_length=1)
+    source: OptionalName = Field(default="", description="conversation_id")
     timestamp: Timestamp | None = Field(default=None, description="when it was said; default: now")
     kind: FactKind = "semantic"
-    speaker: str = ""
-    invocation_id: str = ""
-    quote: str = ""
-    subject: str = ""
-    attribute: str = ""
+    speaker: OptionalName = ""
+    invocation_id: OptionalName = ""
+    quote: ShortText = ""
+    subject: OptionalName = ""
+    attribute: OptionalName = ""
     metadata: Metadata = {}
 
 
@@ -61,9 +74,9 @@ class StoreFactResponse(Answer):
 class RetrieveFactsRequest(Scoped):
     """Search facts. Without an `embedding` the service embeds the query itself."""
 
-    query: str = Field(min_length=1)
+    query: LongText = Field(min_length=1)
     embedding: Vector | None = None
-    top_k: int = Field(default=5, ge=1, le=1_000)
+    top_k: int = Field(default=5, ge=1, le=MAX_ITEMS)
     include_superseded: bool = False
 
 
@@ -88,8 +101,8 @@ class GetFactResponse(Answer):
 class ListFactsRequest(Scoped):
     """Page through a scope's facts, newest first."""
 
-    limit: int = Field(default=100, ge=1, le=1_000)
-    offset: int = Field(default=0, ge=0)
+    limit: int = Field(default=100, ge=1, le=MAX_ITEMS)
+    offset: int = Field(default=0, ge=0, le=MAX_OFFSET)
     include_superseded: bool = False
 
 
@@ -125,10 +138,10 @@ class ForgetFactsResponse(Answer):
 class ReindexFactsRequest(Message):
     """Make the next part of the index from the graph, for all users: an operator's call.
 
-    Whoever asks keeps the cursor: "" begins, and each answer gives the one to go on with.
+    The caller keeps the cursor: "" begins, and each answer gives the one to go on with.
     """
 
-    cursor: str = ""
+    cursor: str = Field(default="", max_length=2_000)
 
 
 class ReindexFactsResponse(Answer):
@@ -150,7 +163,7 @@ GET_FACT = query("facts.get", GetFactRequest, GetFactResponse)
 LIST_FACTS = query("facts.list", ListFactsRequest, ListFactsResponse)
 FORGET_FACT = command("facts.forget", ForgetFactRequest, ForgetFactResponse, key=by_scope)
 FORGET_FACTS = command("facts.forget-scope", ForgetFactsRequest, ForgetFactsResponse, key=by_scope)
-#: Not kept by the bus: who asks sees how far it came, and asks again.
+#: Not persistent: the caller sees how far it came, and asks again.
 REINDEX_FACTS = Call(
     Topic("facts.reindex", ReindexFactsRequest, persistent=False),
     ReindexFactsResponse,

@@ -1,17 +1,21 @@
 """What every message on the bus has in common.
 
 Messages are frozen pydantic models, UTF-8 JSON on the wire. Fields that a reader does not know are
-ignored, so that old and new replicas work side by side; a field of the wrong type is refused.
+ignored, so that old and new replicas can run at the same time; a field of the wrong type makes the
+message malformed. Every field that a caller fills has a maximum size: the sized types below, in
+characters. A message that exceeds one is malformed and is rejected before it is handled.
 """
 
 import array
 import base64
 import binascii
+import json
 import sys
 from collections.abc import Iterable
 from typing import Annotated, NamedTuple, Self
 
 from pydantic import (
+    AfterValidator,
     AwareDatetime,
     BaseModel,
     ConfigDict,
@@ -21,14 +25,55 @@ from pydantic import (
     field_validator,
 )
 
-#: A moment with its time zone, ISO 8601 on the wire.
-Timestamp = AwareDatetime
+#: Characters of metadata or of arguments, written as JSON.
+_MAX_METADATA, _MAX_ARGUMENTS = 32_000, 200_000
+#: Characters of a vector: 16,384 dimensions of four bytes, in base64.
+_MAX_VECTOR = 87_384
 
-#: Free key-value data that travels with a memory.
-Metadata = dict[str, JsonValue]
+#: A point in time with its time zone, ISO 8601 on the wire.
+Timestamp = AwareDatetime
 
 #: A name that a scope, a conversation or a record is found by; never empty.
 Name = Annotated[str, Field(min_length=1, max_length=512)]
+
+#: A name that may be left out.
+OptionalName = Annotated[str, Field(max_length=512)]
+
+#: A sentence or a paragraph: a fact, a goal, a step, a lesson, a search query.
+ShortText = Annotated[str, Field(max_length=8_000)]
+
+MAX_LONG_TEXT = 200_000
+#: A document: a question, an answer, the result of a tool. Six times this stays below the 5 MB that
+#: the bus takes in one message, even where each character takes four bytes.
+LongText = Annotated[str, Field(max_length=MAX_LONG_TEXT)]
+
+#: The largest number of items in a list that a caller fills, where no smaller number is given.
+MAX_ITEMS = 1_000
+
+#: The largest offset and limit of a page, which every store can represent.
+MAX_OFFSET = 2**31 - 1
+
+
+def _at_most(characters: int, what: str) -> AfterValidator:
+    """A check of the size of an object; its keys, nesting and values all count.
+
+    Raises:
+        ValueError: the object has more characters as JSON.
+    """
+
+    def check(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        if value and (size := len(json.dumps(value, ensure_ascii=False))) > characters:
+            raise ValueError(f"{what} has {size} characters as JSON, at most {characters} fit")
+        return value
+
+    return AfterValidator(check)
+
+
+#: Free key-value data that travels with a memory.
+Metadata = Annotated[dict[str, JsonValue], _at_most(_MAX_METADATA, "metadata")]
+
+#: The arguments of a tool call, which may hold a document.
+Arguments = Annotated[dict[str, JsonValue], _at_most(_MAX_ARGUMENTS, "arguments")]
 
 
 class Message(BaseModel):
@@ -65,7 +110,7 @@ class Error(Message):
     """Why a call failed: a stable `type` for programs and a `message` for people.
 
     `retry_after` is set where asking again makes sense, in seconds. `temporary` is set where
-    nothing is wrong with the question: something that the service needs is away at the moment.
+    nothing is wrong with the question: something that the service needs is unavailable.
     """
 
     type: str
@@ -92,6 +137,8 @@ class Vector(RootModel[str]):
     @field_validator("root")
     @classmethod
     def _whole_numbers(cls, text: str) -> str:
+        if len(text) > _MAX_VECTOR:
+            raise ValueError(f"a vector has at most {_MAX_VECTOR} characters, not {len(text)}")
         try:
             raw = base64.b64decode(text, validate=True)
         except binascii.Error as error:

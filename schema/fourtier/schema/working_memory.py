@@ -1,10 +1,20 @@
-"""Messages of `working-memory`: the trace of one run, kept until the run has ended."""
+"""Messages of `working-memory`: the trace of one run, stored until the run has ended."""
 
 from typing import Literal
 
 from pydantic import Field
 
-from fourtier.schema.message import Answer, Message, Metadata, Name, Scoped, Timestamp
+from fourtier.schema.message import (
+    MAX_ITEMS,
+    MAX_OFFSET,
+    Answer,
+    LongText,
+    Message,
+    Metadata,
+    Name,
+    Scoped,
+    Timestamp,
+)
 from fourtier.schema.topics import command, query
 
 
@@ -16,9 +26,9 @@ class WorkingMemoryItem(Message):
     """
 
     id: Name
-    step: int = Field(ge=0)
+    step: int = Field(ge=0, le=MAX_OFFSET)
     type: Literal["thought", "action", "observation", "answer"]
-    content: str
+    content: LongText
     timestamp: Timestamp
     metadata: Metadata = {}
 
@@ -47,9 +57,9 @@ class AppendWorkingMemoryRequest(InRun):
     `keep_last` steps stay word for word.
     """
 
-    items: tuple[WorkingMemoryItem, ...]
-    threshold: int = Field(default=2_000, ge=1)
-    keep_last: int = Field(default=2, ge=1)
+    items: tuple[WorkingMemoryItem, ...] = Field(max_length=MAX_ITEMS)
+    threshold: int = Field(default=2_000, ge=1, le=1_000_000)
+    keep_last: int = Field(default=2, ge=1, le=MAX_ITEMS)
 
 
 class AppendWorkingMemoryResponse(Answer):

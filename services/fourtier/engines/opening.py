@@ -6,7 +6,6 @@ from importlib.metadata import version
 
 from fourtier.engines.config import EngineConfig
 from fourtier.engines.graph.protocol import GraphStore
-from fourtier.engines.vectors.edge import open_edge
 from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.provisioning import NothingToDo, Provisioner
@@ -71,6 +70,8 @@ async def open_vectors(config: EngineConfig, collection: Collection) -> AsyncGen
             )
             yield await stack.enter_async_context(opening)
         else:
+            with _needs("qdrant_edge", "laptop"):
+                from fourtier.engines.vectors.edge import open_edge
             directory = config.data / f"vectors-{collection.name}"
             opening_shard = open_edge(
                 directory,
@@ -109,7 +110,7 @@ async def vectors_version(config: EngineConfig) -> str:
         StartupError: as `open_vectors`.
     """
     if not _is_vector_server(config.vectors_url):
-        return f"Qdrant Edge {version('qdrant-edge-py')}"
+        return f"Qdrant Edge {_version('qdrant-edge-py', 'laptop')}"
     with _needs("qdrant_client", "cluster"):
         from fourtier.engines.vectors.qdrant import qdrant_version
     return await qdrant_version(

@@ -4,17 +4,17 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from fourtier.client import Client, client_on
-from fourtier.flows.model import DEFAULT_FLOW, Flow, read_flow
+from fourtier.flows.model import Flow, read_flow
 from fourtier.flows.plan import bus_config
 from fourtier.runtime.bus.contract import Bus
-from fourtier.runtime.bus.opening import BusConfig, open_bus
+from fourtier.runtime.bus.opening import BusConfig, embedded_security, open_bus
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.process.running import read_running
 from fourtier.runtime.settings import Settings, read_settings
 
 
 @asynccontextmanager
-async def open_flow_bus(flow: str = DEFAULT_FLOW) -> AsyncGenerator[Bus]:
+async def open_flow_bus(flow: str) -> AsyncGenerator[Bus]:
     """Connect to the bus of a running flow.
 
     A flow with a broker of its own is found by its URL, one with the embedded bus by the note that
@@ -41,12 +41,16 @@ def reachable_bus(flow: Flow, settings: Settings) -> BusConfig:
         return place
     running = read_running(place.data)
     return BusConfig(
-        url=running.bus_url, tenant=running.tenant, namespace=running.namespace, data=place.data
+        url=running.bus_url,
+        tenant=running.tenant,
+        namespace=running.namespace,
+        data=place.data,
+        security=place.security if place.security.token else embedded_security(place.data),
     )
 
 
 @asynccontextmanager
-async def open_client(flow: str = DEFAULT_FLOW) -> AsyncGenerator[Client]:
+async def open_client(flow: str) -> AsyncGenerator[Client]:
     """Make a client of a running flow.
 
     Raises: as `open_flow_bus`.

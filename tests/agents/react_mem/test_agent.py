@@ -38,13 +38,17 @@ ALL = {
 
 @asynccontextmanager
 async def agent(
-    data: Path, *script: Any, without: tuple[str, ...] = (), **parameters: Any
+    data: Path,
+    *script: Any,
+    without: tuple[str, ...] = (),
+    bus: str = "memory://",
+    **parameters: Any,
 ) -> AsyncGenerator[tuple[RunningFlow, Client, ScriptedModel]]:
     services = {name: values for name, values in ALL.items() if name not in without}
     services |= {"agent": parameters}
     async with (
         scripted_model(*script) as model,
-        running_flow(data, services, settings=model.settings) as flow,
+        running_flow(data, services, bus=bus, settings=model.settings) as flow,
         client_on(flow.bus) as client,
     ):
         yield flow, client, model

@@ -42,6 +42,6 @@ async def test_a_tier_has_as_long_as_the_flow_says(seconds: int, left_out: dict[
     bus = MemoryBus()
     async with served(bus, call_route(GET_CONVERSATION, read_late)), open_caller(bus) as caller:
         tiers = TierReader(caller, parameters, Timings())
-        remembered = await tiers.remember(AgentRequest(question="Who?", user="ann"), "c1")
+        memories = await tiers.retrieve(AgentRequest(question="Who?", user="ann"), "c1")
 
-    assert remembered.left_out == left_out
+    assert memories.left_out == left_out

@@ -17,6 +17,7 @@ from fourtier.schema.conversations import (
     DialogueTurn,
     EndConversationRequest,
     GetConversationMemoryRequest,
+    GetConversationMemoryResponse,
     InvocationSummary,
     UpdateConversationMemoryRequest,
 )
@@ -34,7 +35,7 @@ def run(
     answer: str = "Yes.",
     steps: tuple[AgentStep, ...] = (),
 ) -> InvocationEnded:
-    moment = at or START + timedelta(minutes=minute)
+    timestamp = at or START + timedelta(minutes=minute)
     return InvocationEnded(
         user=user,
         conversation_id=conversation_id,
@@ -42,8 +43,8 @@ def run(
         question=f"question of {run_id}",
         answer=answer,
         steps=steps,
-        started_at=moment,
-        ended_at=moment,
+        started_at=timestamp,
+        ended_at=timestamp,
     )
 
 
@@ -73,6 +74,17 @@ async def record(
         ),
     )
     return answered.conversation
+
+
+async def page(
+    caller: Caller, *, offset: int = 0, limit: int | None = None, conversation_id: str = "c1"
+) -> GetConversationMemoryResponse:
+    return await caller.call(
+        GET_CONVERSATION,
+        GetConversationMemoryRequest(
+            user="ann", conversation_id=conversation_id, offset=offset, limit=limit
+        ),
+    )
 
 
 async def update(

@@ -43,7 +43,7 @@ class Parts:
         await self.store.append([InvocationRecord.from_run(run(run_id, at=at or now))], now)
 
     async def is_ended(self) -> bool:
-        return (await self.store.get(KEY, None)).ended
+        return (await self.store.newest(KEY, 1))[0].ended
 
 
 @pytest.fixture

@@ -50,7 +50,8 @@ async def test_a_deletion_leaves_no_invocation_without_a_conversation(graph: Gra
         deleted.append(found)
 
         assert await graph.read(key.scope, ALONE) == []
-        left = {each.id for each in (await replicas[0].get(key, None)).invocations}
+        found, _ = await replicas[0].oldest(key, 0, 100)
+        left = {each.id for each in found.invocations}
         assert left <= set(names[1:])
 
     assert all(deleted)
@@ -82,7 +83,7 @@ async def record(store: ConversationStore, event: InvocationEnded) -> None:
 
 
 async def recorded(store: ConversationStore) -> list[tuple[str, str]]:
-    found = await store.get(KEY, None)
+    found, _ = await store.oldest(KEY, 0, 100)
     return [(each.id, each.result) for each in found.invocations]
 
 

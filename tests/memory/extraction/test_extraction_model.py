@@ -7,7 +7,6 @@ from typing import Any
 
 from fourtier.runtime.bus.contract import Address, Delivery, Mode
 from fourtier.runtime.process.host import OPERATOR
-
 from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
 from fourtier.schema.agent import INVOCATION_ENDED
 from fourtier.schema.conversations import DIALOGUE_RECORDED, DialogueTurn
@@ -219,10 +218,10 @@ async def test_a_very_long_message_is_cut_to_the_budget(tmp_path: Path) -> None:
     assert len(model.requests[0].last) <= 800
 
 
-async def test_what_is_no_event_goes_to_the_dead_letters(tmp_path: Path) -> None:
+async def test_a_malformed_event_goes_to_the_dead_letter_queue(tmp_path: Path) -> None:
     async with running_flow(tmp_path, {"extraction": {}}) as flow:
         await flow.bus.publish(Address("invocation.ended"), b'{"user": "ann", "question": 7}')
         letter = await dead_letter(flow)
 
-    assert letter.properties["dead-error"].startswith("malformed: is no valid InvocationEnded")
+    assert letter.properties["dead-error"].startswith("malformed: is not a valid InvocationEnded")
     assert "question" in letter.properties["dead-error"]

@@ -8,7 +8,6 @@ from typing import Any
 
 from fourtier.runtime.bus.contract import Mode
 from fourtier.runtime.process.host import OPERATOR
-
 from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
 from fourtier.schema.conversations import (
     END_CONVERSATION,

@@ -11,7 +11,6 @@ import pytest
 
 from fourtier.runtime.bus.contract import Address, Mode
 from fourtier.runtime.process.host import OPERATOR
-
 from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
 from fourtier.schema.agent import INVOCATION_ENDED, AgentStep, InvocationEnded
 from fourtier.schema.conversations import (
@@ -184,7 +183,7 @@ async def test_an_imported_dialogue_is_told_by_its_turns(promotion: Promotion) -
 
 
 async def test_of_very_many_invocations_the_middle_is_left_out(tmp_path: Path) -> None:
-    async with promoting(tmp_path, **{"most-steps": 4}) as promotion:
+    async with promoting(tmp_path, **{"max-steps": 4}) as promotion:
         await promotion.said(*(f"What is {number} times seven?" for number in range(20)))
         await promotion.end()
 

@@ -12,7 +12,7 @@ from fourtier.memory.working_memory.compression import (
     room_for,
     shown,
 )
-from fourtier.memory.working_memory.condensing import condense
+from fourtier.memory.working_memory.rule_compression import condense
 from fourtier.models.text.tokens import count_tokens
 from fourtier.schema.working_memory import Trace, WorkingMemoryItem
 from tests.memory.working_memory.support import found, item, step, steps

@@ -213,7 +213,7 @@ asyncio.run(main())
 
 async def test_what_was_answered_is_there_after_the_process_was_killed(tmp_path: Path) -> None:
     child = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", _DIES, str(tmp_path), cwd=Path(__file__).parents[2]
+        sys.executable, "-c", _DIES, str(tmp_path), cwd=Path(__file__).parents[3]
     )
     assert await child.wait() == -9
 

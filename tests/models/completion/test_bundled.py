@@ -93,7 +93,7 @@ async def test_a_prompt_that_is_too_long_is_refused_in_words(tmp_path: Path) -> 
     async with completion(tmp_path, context_window=512) as caller:
         with pytest.raises(CallFailedError, match="exceeds the available context size") as error:
             await complete(caller, "word " * 1_000)
-    assert error.value.type == "model-refused"
+    assert error.value.type == "model-rejected"
 
 
 async def test_other_programs_are_kept_out_and_it_stops_in_order() -> None:

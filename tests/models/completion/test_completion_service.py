@@ -123,7 +123,7 @@ async def test_a_busy_model_is_asked_again(tmp_path: Path, model: ScriptedModel)
     ("reply", "error_type"),
     [
         (Fails(503), "model-busy"),
-        (Fails(401, "wrong key sk-secret"), "model-refused"),
+        (Fails(401, "wrong key sk-secret"), "model-rejected"),
         (Cuts("It is"), "model-cut-off"),
         (Cuts(), "model-unreachable"),
         (Says(""), "model-malformed"),

@@ -9,7 +9,7 @@ from fourtier.models.completion.dialects.tools import ToolsDialect
 from fourtier.models.completion.errors import (
     ModelCutOffError,
     ModelMalformedError,
-    ModelRefusedError,
+    ModelRejectedError,
 )
 from fourtier.models.completion.wire import Delta
 from fourtier.schema.completion import (
@@ -139,7 +139,7 @@ def test_a_late_call_is_passed_on_although_the_answer_has_begun() -> None:
     [
         ("stop", ModelMalformedError),
         ("length", ModelCutOffError),
-        ("content_filter", ModelRefusedError),
+        ("content_filter", ModelRejectedError),
     ],
 )
 def test_neither_answer_nor_call_is_an_error(reason: str, error: type[Exception]) -> None:

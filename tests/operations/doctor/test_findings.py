@@ -6,7 +6,7 @@ import pytest
 
 from fourtier.operations.backlogs import Queue
 from fourtier.operations.doctor.findings import Finding, duration
-from fourtier.operations.doctor.waiting import Judging, findings_of
+from fourtier.operations.doctor.queues import Judging, findings_of
 
 NOW = 1_700_000_000.0
 JUDGING = Judging("shop", old_after=300, at=NOW)

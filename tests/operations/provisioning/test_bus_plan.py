@@ -221,7 +221,7 @@ def test_groups_are_those_of_the_flows_own_services() -> None:
 
 def test_units_of_the_flow_file() -> None:
     text = "name: t\nservices: {}\nbus:\n  topics: {message-ttl-days: 1, retention-hours: 0}"
-    assert bus_needs(parse_flow(text, "t.yaml")).keeping == RetentionPolicy(
+    assert bus_needs(parse_flow(text, "t.yaml")).retention == RetentionPolicy(
         message_ttl_days=1, retention_hours=0
     )
 

@@ -152,10 +152,10 @@ async def a_server_of_another_name_is_refused(
 ) -> None:
     """By the client's own connections too: those to other brokers come after the greeting."""
 
-    async def handshake(_url: str, _trusted: str | None) -> str:
+    async def handshake(_url: str, _trusted: str | None, _token: str | None) -> str:
         return "Pulsar"
 
-    monkeypatch.setattr("fourtier.runtime.bus.pulsar.connection.greet", handshake)
+    monkeypatch.setattr("fourtier.runtime.bus.pulsar.connection.handshake", handshake)
     security = PulsarSecurity(token("admin"), str(engines.certificate))
     # The certificate is for 127.0.0.1.
     url = engines.bus_url.replace("127.0.0.1", "localhost")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fourtier.runtime.bus.contract import Address, Bus, BusError, Mode
-from fourtier.runtime.bus.embedded.broker import embedded_broker
+from fourtier.runtime.bus.embedded.broker import EmbeddedBroker, embedded_broker
 from fourtier.runtime.bus.opening import BusConfig, open_bus
 from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, Timeouts, connect_pulsar
 from fourtier.runtime.errors import StartupError
@@ -28,13 +28,15 @@ PATIENT = Timeouts()
 
 
 @asynccontextmanager
-async def connected(url: str, directory: Path, timeouts: Timeouts = PATIENT) -> AsyncGenerator[Bus]:
+async def connected(
+    broker: EmbeddedBroker, directory: Path, timeouts: Timeouts = PATIENT
+) -> AsyncGenerator[Bus]:
     """Open a bus."""
     async with connect_pulsar(
-        url,
+        broker.url,
         "fourtier",
         "test",
-        security=PulsarSecurity(),
+        security=PulsarSecurity(token=broker.token),
         log_file=str(directory / "client.log"),
         timeouts=timeouts,
     ) as bus:
@@ -71,13 +73,13 @@ def is_alive(pid: int) -> bool:
 
 async def test_a_broker_that_is_gone_is_an_error_and_closing_still_works(tmp_path: Path) -> None:
     async with AsyncExitStack() as stack:
-        broker = AsyncExitStack()
-        url = await broker.enter_async_context(embedded_broker(tmp_path, 0))
-        bus = await stack.enter_async_context(connected(url, tmp_path, HASTY))
-        other = await stack.enter_async_context(connected(url, tmp_path))
+        running = AsyncExitStack()
+        broker = await running.enter_async_context(embedded_broker(tmp_path, 0))
+        bus = await stack.enter_async_context(connected(broker, tmp_path, HASTY))
+        other = await stack.enter_async_context(connected(broker, tmp_path))
         await stack.enter_async_context(other.subscribe(TOPIC, "workers", Mode.KEY_SHARED))
         await confirmed(bus, b"1")
-        await broker.aclose()
+        await running.aclose()
 
         with pytest.raises(BusError, match="numbers: no receipt"):
             await bus.publish(TOPIC, b"2")
@@ -88,7 +90,7 @@ async def test_a_broker_that_is_gone_is_an_error_and_closing_still_works(tmp_pat
 
 
 async def test_a_broker_that_hangs_is_an_error_until_it_goes_on(tmp_path: Path) -> None:
-    async with embedded_broker(tmp_path, 0) as url, connected(url, tmp_path, HASTY) as bus:
+    async with embedded_broker(tmp_path, 0) as broker, connected(broker, tmp_path, HASTY) as bus:
         await confirmed(bus, b"1")
         pid = await broker_pid(tmp_path)
         os.kill(pid, signal.SIGSTOP)
@@ -103,7 +105,7 @@ async def test_a_broker_that_hangs_is_an_error_until_it_goes_on(tmp_path: Path) 
 async def test_a_killed_broker_comes_back_and_nothing_is_lost_or_given_out_again(
     tmp_path: Path,
 ) -> None:
-    async with embedded_broker(tmp_path, 0) as url, connected(url, tmp_path) as bus:
+    async with embedded_broker(tmp_path, 0) as broker, connected(broker, tmp_path) as bus:
         async with bus.subscribe(TOPIC, "workers", Mode.KEY_SHARED) as member:
             for number in range(50):
                 await bus.publish(TOPIC, str(number).encode(), key=str(number % 3))
@@ -205,16 +207,21 @@ async def test_a_missing_package_is_one_line(
 
 
 async def test_a_client_that_ends_in_the_middle_of_its_work_does_not_abort(tmp_path: Path) -> None:
-    async def end(url: str, way: str) -> int:
+    async def end(broker: EmbeddedBroker, way: str) -> int:
         program = str(Path(__file__).with_name("ending.py"))
         process = await asyncio.create_subprocess_exec(
-            sys.executable, program, url, way, stderr=asyncio.subprocess.DEVNULL
+            sys.executable,
+            program,
+            broker.url,
+            broker.token,
+            way,
+            stderr=asyncio.subprocess.DEVNULL,
         )
         return await process.wait()
 
-    async with embedded_broker(tmp_path, 0) as url:
+    async with embedded_broker(tmp_path, 0) as broker:
         ways = ("return", "raise", "interrupt", "exit")
-        codes = await asyncio.gather(*(end(url, way) for way in ways))
+        codes = await asyncio.gather(*(end(broker, way) for way in ways))
 
     # SIGABRT would be -6, a crash -11.
     assert dict(zip(ways, codes, strict=True)) == {

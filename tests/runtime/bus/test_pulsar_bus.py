@@ -23,12 +23,12 @@ class TestEmbeddedBus(BusContract):
     @pytest.fixture
     async def bus(self, tmp_path: Path, timeouts: Timeouts) -> AsyncGenerator[Bus]:
         async with (
-            embedded_broker(tmp_path, 0) as url,
+            embedded_broker(tmp_path, 0) as broker,
             connect_pulsar(
-                url,
+                broker.url,
                 "fourtier",
                 "test",
-                security=PulsarSecurity(),
+                security=PulsarSecurity(token=broker.token),
                 log_file=str(tmp_path / "client.log"),
                 timeouts=timeouts,
             ) as bus,

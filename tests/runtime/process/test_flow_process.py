@@ -3,9 +3,10 @@
 import asyncio
 import logging
 import os
+import re
 import signal
 import socket
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -26,8 +27,8 @@ from fourtier.runtime.process.flow_process import (
 from fourtier.runtime.process.host import HostPlan
 from fourtier.runtime.process.running import read_running
 from fourtier.runtime.rpc.caller import open_caller
-from fourtier.runtime.rpc.routes import Route, call_route, event_route
 from fourtier.runtime.service.context import Parameters, ServiceContext
+from fourtier.runtime.service.declaration import Service, answer, on
 from fourtier.runtime.service.engines import EnginesConfig
 from fourtier.runtime.settings import Settings
 from tests.runtime.rpc.support import NOTED, READ, Note, Reply
@@ -35,10 +36,10 @@ from tests.support.ports import free_port
 from tests.support.waiting import wait_until
 
 
-class Echo:
+class Echo(Service):
     """A service that answers, and that can be kept busy."""
 
-    parameters: ClassVar[type[Parameters]] = Parameters
+    name = "echo"
     begun: ClassVar[list[int]] = []
     done: ClassVar[list[int]] = []
     go_on: ClassVar[asyncio.Event]
@@ -51,13 +52,11 @@ class Echo:
         cls.done.clear()
         yield cls()
 
-    def routes(self) -> Iterator[Route]:
-        yield call_route(READ, self.read)
-        yield event_route(NOTED, self.note)
-
+    @answer(READ)
     async def read(self, note: Note) -> Reply:
         return Reply(number=note.number)
 
+    @on(NOTED)
     async def note(self, note: Note) -> None:
         self.begun.append(note.number)
         await self.go_on.wait()
@@ -85,7 +84,7 @@ async def get(process: FlowProcess, path: str) -> tuple[int, str]:
         return response.status, await response.text()
 
 
-async def test_a_flow_is_up_with_all_that_is_around_it(
+async def test_a_flow_serves_its_health_endpoint_metrics_and_note(
     plan: ProcessPlan, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "fourtier")
@@ -94,7 +93,7 @@ async def test_a_flow_is_up_with_all_that_is_around_it(
         assert process.ready
         assert await get(process, "/ready") == (200, "ready\n")
         _, metrics = await get(process, "/metrics")
-        assert 'fourtier_messages_handled_total{service="echo",topic="test.read"} 1.0' in metrics
+        assert re.search(r'messaging_process_duration_seconds_count{.*"test.read".*} 1.0', metrics)
         running = read_running(plan.host.data)
         assert (running.bus_url, running.pid) == (process.bus_url, os.getpid())
         assert (running.flow, running.services) == ("laptop", ("echo",))
@@ -105,7 +104,7 @@ async def test_a_flow_is_up_with_all_that_is_around_it(
 
     assert f"Connected to the bus at {process.bus_url} (fourtier/laptop)." in caplog.messages
     assert any(line.startswith("The flow laptop is up: echo.") for line in caplog.messages)
-    assert "Stopping: what is in hand is finished first." in caplog.messages
+    assert "Stopping: messages in flight are finished first." in caplog.messages
     with pytest.raises(StartupError, match="no flow is running"):
         read_running(plan.host.data)
     async with flow_process(plan):  # and once more in the same directory and process
@@ -113,7 +112,9 @@ async def test_a_flow_is_up_with_all_that_is_around_it(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_signal_finishes_what_is_in_hand(plan: ProcessPlan, number: signal.Signals) -> None:
+async def test_a_signal_finishes_the_messages_in_flight(
+    plan: ProcessPlan, number: signal.Signals
+) -> None:
     async with flow_process(plan) as process, open_caller(process.bus) as caller:
         with stop_on_signals(process):
             await caller.publish(NOTED, Note(key="k", number=1))
@@ -126,7 +127,7 @@ async def test_a_signal_finishes_what_is_in_hand(plan: ProcessPlan, number: sign
     assert Echo.done == [1]
 
 
-async def test_a_second_signal_cuts_off_what_is_in_hand(plan: ProcessPlan) -> None:
+async def test_a_second_signal_cuts_off_the_messages_in_flight(plan: ProcessPlan) -> None:
     async with flow_process(plan) as process, open_caller(process.bus) as caller:
         with stop_on_signals(process):
             await caller.publish(NOTED, Note(key="k", number=1))
@@ -138,7 +139,7 @@ async def test_a_second_signal_cuts_off_what_is_in_hand(plan: ProcessPlan) -> No
     assert Echo.done == []
 
 
-async def test_signals_are_as_before_when_nobody_has_asked_for_a_stop(plan: ProcessPlan) -> None:
+async def test_signal_handlers_are_restored_when_no_stop_was_asked_for(plan: ProcessPlan) -> None:
     before = signal.getsignal(signal.SIGTERM)
     async with flow_process(plan) as process:
         with stop_on_signals(process):
@@ -146,7 +147,7 @@ async def test_signals_are_as_before_when_nobody_has_asked_for_a_stop(plan: Proc
         assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
-async def test_a_service_that_fails_is_told_to_whoever_waits(
+async def test_the_error_of_a_failed_service_is_raised_by_wait(
     plan: ProcessPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with flow_process(plan) as process:
@@ -191,7 +192,7 @@ async def test_it_is_live_and_not_ready_while_it_starts(
     await starting
 
 
-async def test_on_servers_of_its_own_it_needs_no_directory(plan: ProcessPlan) -> None:
+async def test_a_flow_without_embedded_engines_needs_no_data_directory(plan: ProcessPlan) -> None:
     data = plan.host.data / "none"
     host = replace(
         plan.host, engines=EnginesConfig(graph="bolt://g", vectors="http://v"), data=data
@@ -202,7 +203,7 @@ async def test_on_servers_of_its_own_it_needs_no_directory(plan: ProcessPlan) ->
     assert not data.exists()
 
 
-async def test_what_is_wrong_is_one_line_each(
+async def test_each_startup_error_is_one_line(
     plan: ProcessPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def with_bus(**changes: Any) -> ProcessPlan:
@@ -217,7 +218,7 @@ async def test_what_is_wrong_is_one_line_each(
         wrong = {
             f"port {taken} cannot be used, so the embedded bus": with_bus(port=taken),
             f"port {taken} cannot be used, so the health": replace(plan, health_port=taken),
-            "is no bus: write embedded": with_bus(url="kafka://somewhere"),
+            "write embedded, memory": with_bus(url="kafka://somewhere"),
             "no bus can be reached at pulsar://127.0.0.1:1:": with_bus(url="pulsar://127.0.0.1:1"),
             "no bus can be reached at pulsar://no-such.invalid:": with_bus(
                 url="pulsar://no-such.invalid"

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from fourtier.runtime.bus.contract import Address, Bus, BusError, Delivery, Mode, Subscription
 from fourtier.runtime.bus.memory import MemoryBus
+from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
 from fourtier.runtime.rpc.retry import Retry
 from fourtier.runtime.rpc.routes import Route
 from fourtier.runtime.rpc.server import Server
-from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
 from fourtier.schema.message import Answer, Message
 from fourtier.schema.topics import Call, Topic, command, query
 from tests.support.waiting import wait_until
@@ -78,8 +78,8 @@ async def publish(bus: Bus, topic: Topic[Note], key: str, *numbers: int) -> None
 
 async def dead_letters(bus: Bus, count: int) -> list[Delivery]:
     """Take so many dead letters."""
-    async with bus.subscribe(dead_letter_address(SERVICE), "operator", Mode.SHARED) as letters:
-        taken = [await letters.receive() for _ in range(count)]
+    async with bus.subscribe(dead_letter_address(SERVICE), "operator", Mode.SHARED) as queue:
+        taken = [await queue.receive() for _ in range(count)]
         for letter in taken:
             await letter.acknowledge()
         return taken
@@ -106,7 +106,7 @@ class FailingBus(MemoryBus):
         self.published.append(address.name)
         if self.fails.get(address.name, 0) > 0:
             self.fails[address.name] -= 1
-            raise BusError(f"{address.name}: not sent: the broker is away")
+            raise BusError(f"{address.name}: not sent: the broker is unavailable")
         if self.loses.get(address.name, 0) > 0:
             self.loses[address.name] -= 1
             return
@@ -116,28 +116,28 @@ class FailingBus(MemoryBus):
     async def subscribe(
         self, address: Address, group: str, mode: Mode
     ) -> AsyncGenerator[Subscription]:
-        async with super().subscribe(address, group, mode) as member:
-            yield _Reluctant(self, member)
+        async with super().subscribe(address, group, mode) as consumer:
+            yield _Reluctant(self, consumer)
 
 
 class _Reluctant:
-    """A member whose acknowledgements fail so many times."""
+    """A consumer whose acknowledgements fail so many times."""
 
-    def __init__(self, bus: FailingBus, member: Subscription) -> None:
+    def __init__(self, bus: FailingBus, consumer: Subscription) -> None:
         self._bus = bus
-        self._member = member
+        self._consumer = consumer
 
     async def receive(self) -> Delivery:
-        return self._perhaps_failing(await self._member.receive())
+        return self._perhaps_failing(await self._consumer.receive())
 
     def arrived(self, limit: int) -> Sequence[Delivery]:
-        return [self._perhaps_failing(delivery) for delivery in self._member.arrived(limit)]
+        return [self._perhaps_failing(delivery) for delivery in self._consumer.arrived(limit)]
 
     def _perhaps_failing(self, delivery: Delivery) -> Delivery:
         async def acknowledge() -> None:
             if self._bus.acknowledgements_fail > 0:
                 self._bus.acknowledgements_fail -= 1
-                raise BusError("not acknowledged, so it will come again: the broker is away")
+                raise BusError("not acknowledged, so it will come again: the broker is unavailable")
             await delivery.acknowledge()
 
         return replace(delivery, acknowledge=acknowledge)

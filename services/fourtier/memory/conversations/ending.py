@@ -15,10 +15,10 @@ up to here the record is complete, promote it.
 - **Grown meanwhile.** What is added between publishing and marking keeps its conversation open:
   the mark only holds for the state that was published.
 - **Coming late.** A run may be over before the end was asked for, and its event arrive after it. It
-  reopens the conversation too, but is no sign that somebody goes on: the next sweep publishes the
-  end again, with its old time and reason and the whole record.
+  reopens the conversation too, but does not mean that somebody goes on: the next sweep publishes
+  the end again, with its old time and reason and the whole record.
 - **Idle** counts from the last recording, by this service's clock, and not from when something was
-  said: past dialogue that is being imported is not idle. The moment is in the graph, so it
+  said: past dialogue that is being imported is not idle. The time is in the graph, so it
   outlasts a restart.
 """
 
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 BY_CALL = "call"
 BY_IDLENESS = "idle"
 #: How many conversations a sweep publishes before it marks them.
-_TOGETHER = 50
+_MAX_UNMARKED = 50
 
 
 class Ending:
@@ -59,9 +59,9 @@ class Ending:
 
     async def sweep(self) -> None:
         """End what is idle, and end again what something was late for."""
-        while due := await self._store.due(datetime.now(UTC) - self._idle, _TOGETHER):
+        while due := await self._store.due(datetime.now(UTC) - self._idle, _MAX_UNMARKED):
             await self._store.mark_ended([await self._end_due(state) for state in due])
-            if len(due) < _TOGETHER:
+            if len(due) < _MAX_UNMARKED:
                 return
 
     async def _end_due(self, state: ConversationState) -> ConversationState:

@@ -42,14 +42,23 @@ SET i.query = row.query, i.summary = row.summary, i.result = row.result,
     i.speaker = row.speaker, i.said_at = row.said_at
 RETURN i.id AS id
 
-// record: Read the newest invocations of a conversation, newest first.
+// newest: Read invocations of a conversation, newest first.
 MATCH (c:Conversation {id: $id})-[:INVOLVED]->(i:Invocation)
 WHERE c.scope = $scope AND i.scope = $scope
 RETURN i.invocation_id AS invocation_id, i.query AS query, i.summary AS summary,
     i.result AS result, i.speaker AS speaker, i.said_at AS said_at,
     c.recorded_at AS recorded_at, c.ended_state AS ended_state
 ORDER BY said_at DESC, invocation_id DESC
-LIMIT $last
+SKIP $offset LIMIT $limit
+
+// oldest: Read invocations of a conversation, oldest first.
+MATCH (c:Conversation {id: $id})-[:INVOLVED]->(i:Invocation)
+WHERE c.scope = $scope AND i.scope = $scope
+RETURN i.invocation_id AS invocation_id, i.query AS query, i.summary AS summary,
+    i.result AS result, i.speaker AS speaker, i.said_at AS said_at,
+    c.recorded_at AS recorded_at, c.ended_state AS ended_state
+ORDER BY said_at, invocation_id
+SKIP $offset LIMIT $limit
 
 // page: Read a page of a scope's conversations, last touched first.
 MATCH (c:Conversation)
@@ -67,7 +76,7 @@ MATCH (c:Conversation)
 WHERE c.scope = $scope
 RETURN count(c) AS number
 
-// due: Read conversations that nothing was added to for long, and those where something came late.
+// due: Read conversations that are idle, and those to which something was added late.
 MATCH (c:Conversation)
 WHERE c.ended_state <> c.recorded_at
     AND (c.recorded_at <= $idle_since OR c.active_at <= c.ended_at)

@@ -1,20 +1,23 @@
-"""Conversations and invocations as the graph keeps them, and the ways from and to messages."""
+"""Conversations and invocations as the graph stores them, and the ways from and to messages."""
 
 import json
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Self, cast
 
-from fourtier.engines.graph.protocol import Value
+from fourtier.engines.graph.protocol import Row, Value
 from fourtier.engines.timestamps import as_moment, as_text
-from fourtier.memory.conversations.doing import in_plain_words
+from fourtier.memory.conversations.summary import in_plain_words
 from fourtier.schema.agent import InvocationEnded
 from fourtier.schema.conversations import DialogueTurn, InConversation, InvocationSummary
-from fourtier.schema.message import Scope
+from fourtier.schema.message import MAX_LONG_TEXT, Scope
 
 _NAMESPACE = uuid.UUID("8f0f0f2e-3a55-5d0c-9d7e-6a1f5c2b7d41")
 
+#: Names of fields and punctuation of an invocation in an answer.
+_FRAME = 100
 #: What can differ between two versions of one invocation.
 CONTENT = ("query", "summary", "result", "speaker", "said_at")
 #: The properties of a conversation besides its scope.
@@ -45,7 +48,7 @@ class ConversationKey(NamedTuple):
     @property
     def id(self) -> str:
         """Its name among the conversations of all scopes."""
-        return str(uuid.uuid5(_NAMESPACE, f"{self.scope.key}\n{self.conversation_id}"))
+        return str(uuid.uuid5(_NAMESPACE, json.dumps([*self.scope, self.conversation_id])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +84,9 @@ class InvocationRecord:
         return cls(
             conversation=ConversationKey.of(event),
             invocation_id=event.run_id,
-            query=event.question,
+            query=event.question[:MAX_LONG_TEXT],
             summary=in_plain_words(event.steps, succeeded=event.succeeded),
-            result=event.answer,
+            result=event.answer[:MAX_LONG_TEXT],
             speaker="",
             said_at=as_text(event.started_at),
             active_at=as_text(event.ended_at),
@@ -119,7 +122,7 @@ class InvocationRecord:
         }
 
     def equals(self, row: dict[str, Value]) -> bool:
-        """Whether the row that is kept says the same."""
+        """Whether the stored row says the same."""
         return all(row[name] == getattr(self, name) for name in CONTENT)
 
 
@@ -176,9 +179,9 @@ class ConversationState:
         return bool(self.ended_at) and not self.ended and self.active_at <= self.ended_at
 
 
-def to_summary(row: dict[str, Value]) -> InvocationSummary:
+def to_summary(row: Row) -> InvocationSummary:
     """An invocation for an answer."""
-    text = cast("dict[str, str]", row)
+    text = cast("Mapping[str, str]", row)
     return InvocationSummary(
         id=text["invocation_id"],
         query=text["query"],
@@ -187,3 +190,8 @@ def to_summary(row: dict[str, Value]) -> InvocationSummary:
         speaker=text["speaker"],
         timestamp=as_moment(text["said_at"]),
     )
+
+
+def characters_of(row: Row) -> int:
+    """About how many characters an invocation takes in an answer."""
+    return _FRAME + sum(len(str(row[name])) for name in ("invocation_id", *CONTENT))

@@ -1,4 +1,4 @@
-"""`conversations`: what happened in each conversation, in order; read whole, never searched."""
+"""`conversations`: what happened in each conversation, in order; never searched."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -44,19 +44,20 @@ from fourtier.schema.conversations import (
     UpdateConversationMemoryRequest,
     UpdateConversationMemoryResponse,
 )
+from fourtier.schema.message import MAX_OFFSET
 from fourtier.schema.status import StoreCount
 
 #: Imports come in floods; a bigger batch costs the same one commit.
-_TURNS_TOGETHER = 256
+_MAX_TURNS = 256
 
 
 class ConversationsParameters(Parameters):
-    """When a conversation that nobody ends has ended."""
+    """When a conversation ends that no call has ended."""
 
     idle_seconds: float = Field(
         default=1_800,
         gt=0,
-        le=315_360_000,  # ten years: the moment so long ago must still be a date
+        le=315_360_000,  # ten years: so long ago must still be a date
         description="without anything new for so long, a conversation has ended",
     )
     sweep_seconds: float = Field(
@@ -99,9 +100,14 @@ class ConversationsService(Service):
 
     @answer(GET_CONVERSATION)
     async def get(self, request: GetConversationMemoryRequest) -> GetConversationMemoryResponse:
-        """Read a record."""
-        record = await self._store.get(ConversationKey.of(request), request.last)
-        return GetConversationMemoryResponse(conversation=record)
+        """Read a record, or as much of it as one answer may hold."""
+        key = ConversationKey.of(request)
+        if request.last is not None:
+            record, earlier = await self._store.newest(key, request.last)
+            return GetConversationMemoryResponse(conversation=record, earlier=earlier)
+        record, later = await self._store.oldest(key, request.offset, request.limit or MAX_OFFSET)
+        following = request.offset + len(record.invocations) if later else None
+        return GetConversationMemoryResponse(conversation=record, next_offset=following)
 
     @answer(LIST_CONVERSATIONS)
     async def list(self, request: ListConversationsRequest) -> ListConversationsResponse:
@@ -132,7 +138,7 @@ class ConversationsService(Service):
         records = [InvocationRecord.from_run(event) for event in events]
         await self._store.append(records, datetime.now(UTC))
 
-    @on_batch(DIALOGUE_RECORDED, max_batch_size=_TURNS_TOGETHER)
+    @on_batch(DIALOGUE_RECORDED, max_batch_size=_MAX_TURNS)
     async def record_turns(self, turns: Sequence[DialogueTurn]) -> None:
         """Append imported dialogue."""
         now = datetime.now(UTC)

@@ -18,6 +18,7 @@ from fourtier.memory.conversations.records import (
     ConversationKey,
     ConversationState,
     InvocationRecord,
+    characters_of,
     to_summary,
 )
 from fourtier.runtime.service.stores import GraphSchema, Node, Relation
@@ -36,16 +37,20 @@ SCHEMA = GraphSchema(
     relations=[Relation("INVOLVED", "Conversation", "Invocation")],
 )
 
-_ALL = 2**31 - 1
+#: What one answer may hold: below the 5 MB of a message on the bus, also where each character takes
+#: six bytes as JSON.
+MAX_ANSWER_CHARACTERS = 800_000
+#: Invocations that are read at a time.
+_PAGE = 50
 
 
 class ConversationStore:
     """Reads and writes conversations.
 
     Appending and deleting read before they write, so writers wait for each other: here by a lock,
-    between replicas by the key of the topics. While a replica joins or leaves, two may be at one
-    conversation. Both write to its node first, which keeps the other one waiting; who then does not
-    find what was there begins anew.
+    between replicas by the key of the topics. While a replica joins or leaves, two may write to one
+    conversation. Both write to its node first, which makes the other one wait; the one that then
+    does not find what was there starts again.
     """
 
     def __init__(self, graph: GraphStore) -> None:
@@ -98,16 +103,42 @@ class ConversationStore:
             ),
         )
 
-    async def get(self, key: ConversationKey, last: int | None) -> ConversationMemory:
-        """The record, oldest invocation first, or the newest `last` of it."""
-        rows = await self._graph.read(
-            key.scope, self._queries["record"], id=key.id, last=last or _ALL
-        )
-        return ConversationMemory(
-            conversation_id=key.conversation_id,
-            invocations=tuple(to_summary(row) for row in reversed(rows)),
-            ended=bool(rows) and rows[0]["ended_state"] == rows[0]["recorded_at"],
-        )
+    async def newest(self, key: ConversationKey, last: int) -> tuple[ConversationMemory, bool]:
+        """The newest invocations of a record, and whether there are earlier ones."""
+        rows, earlier = await self._read_some(key, "newest", 0, last)
+        return _memory(key, rows[::-1]), earlier
+
+    async def oldest(
+        self, key: ConversationKey, offset: int, limit: int
+    ) -> tuple[ConversationMemory, bool]:
+        """Invocations of a record, those behind `offset`, and whether there are later ones."""
+        rows, later = await self._read_some(key, "oldest", offset, limit)
+        return _memory(key, rows), later
+
+    async def _read_some(
+        self, key: ConversationKey, query: str, offset: int, limit: int
+    ) -> tuple[list[Row], bool]:
+        """Rows as far as they fit into one answer, at least one; and whether more follow.
+
+        They are read some at a time, so that no more than those are in memory at once.
+        """
+        found: list[Row] = []
+        room = MAX_ANSWER_CHARACTERS
+        while True:
+            rows = await self._graph.read(
+                key.scope,
+                self._queries[query],
+                id=key.id,
+                offset=offset + len(found),
+                limit=min(_PAGE, limit - len(found)) + 1,
+            )
+            for row in rows[:_PAGE]:
+                room -= characters_of(row)
+                if len(found) >= limit or (found and room < 0):
+                    return found, True
+                found.append(row)
+            if len(rows) <= _PAGE:
+                return found, False
 
     async def page(
         self, scope: Scope, limit: int, offset: int
@@ -135,7 +166,7 @@ class ConversationStore:
             return await retry_on_conflict(lambda: self._delete(key))
 
     async def _delete(self, key: ConversationKey) -> bool:
-        """Delete a conversation as it is when nobody else is at it.
+        """Delete a conversation, unless another replica is first.
 
         Raises:
             ConflictError: another replica has deleted it meanwhile.
@@ -162,7 +193,7 @@ class ConversationStore:
         return [ConversationState.from_row(row) for row in rows]
 
     async def mark_ended(self, ended: Sequence[ConversationState]) -> None:
-        """Keep the ends; one whose conversation has grown meanwhile is not kept."""
+        """Store the ends; one whose conversation has grown meanwhile is not stored."""
         rows = [state.to_row() for state in ended]
         await self._graph.write(None, *over(self._queries["mark_ended"], "ended", rows))
 
@@ -170,6 +201,14 @@ class ConversationStore:
         rows = await self._graph.read(None, self._queries["known"], ids=[key.id for key in keys])
         states = [ConversationState.from_row(row) for row in rows]
         return {state.key: state for state in states}
+
+
+def _memory(key: ConversationKey, rows: Sequence[Row]) -> ConversationMemory:
+    return ConversationMemory(
+        conversation_id=key.conversation_id,
+        invocations=tuple(map(to_summary, rows)),
+        ended=bool(rows) and rows[0]["ended_state"] == rows[0]["recorded_at"],
+    )
 
 
 def _touched(

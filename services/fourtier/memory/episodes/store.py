@@ -24,11 +24,11 @@ _PAGE = 1_000
 
 
 class EpisodeStore:
-    """Reads and writes episodes; those older than `ttl` are as good as gone.
+    """Reads and writes episodes; those older than `ttl` are not found any more.
 
     Args:
-        ttl: how long after its end an episode is kept; None is for ever.
-        least_similarity: cosine below which a goal is another matter and not found.
+        ttl: how long after its end an episode is stored; None is for ever.
+        min_similarity: cosine below which a goal is another matter and not found.
     """
 
     def __init__(
@@ -37,12 +37,12 @@ class EpisodeStore:
         embed: Embed,
         *,
         ttl: timedelta | None,
-        least_similarity: float,
+        min_similarity: float,
     ) -> None:
         self._vectors = vectors
         self._embed = embed
         self._ttl = ttl
-        self._least_similarity = least_similarity
+        self._min_similarity = min_similarity
 
     async def store(
         self, scope: Scope, requests: Sequence[StoreEpisodeRequest]
@@ -79,7 +79,7 @@ class EpisodeStore:
         limit = top_k
         while True:
             hits = await self._vectors.similar(scope, vector, limit, where)
-            near = [hit for hit in hits if (hit.similarity or 0.0) >= self._least_similarity]
+            near = [hit for hit in hits if (hit.similarity or 0.0) >= self._min_similarity]
             living = [hit for hit in near if not self._expired(hit)]
             if len(living) >= top_k or len(near) < limit:
                 return [from_hit(hit) for hit in living[:top_k]]
@@ -105,11 +105,11 @@ class EpisodeStore:
         return await self._vectors.delete_scope(scope)
 
     async def count(self, scope: Scope) -> int:
-        """How many are kept, expired ones included."""
+        """How many are stored, expired ones included."""
         return await self._vectors.count(scope)
 
     async def all(self, scope: Scope) -> list[Hit]:
-        """All that is kept of a scope, expired ones included."""
+        """All episodes of a scope, expired ones included."""
         found: list[Hit] = []
         after: str | None = None
         while page := await self._vectors.scroll(scope, _PAGE, after):
@@ -118,7 +118,7 @@ class EpisodeStore:
         return found
 
     async def expired(self, scope: Scope) -> list[str]:
-        """The ids of those whose time is over."""
+        """The ids of expired episodes."""
         if self._ttl is None:
             return []
         return [hit.id for hit in await self.all(scope) if self._expired(hit)]
@@ -130,8 +130,8 @@ class EpisodeStore:
 def by_scope(
     requests: Sequence[StoreEpisodeRequest],
 ) -> dict[Scope, list[StoreEpisodeRequest]]:
-    """Requests that have arrived together, each scope's by themselves and in order."""
-    sorted_out: defaultdict[Scope, list[StoreEpisodeRequest]] = defaultdict(list)
+    """The requests of a batch, each scope's by themselves and in order."""
+    grouped: defaultdict[Scope, list[StoreEpisodeRequest]] = defaultdict(list)
     for request in requests:
-        sorted_out[request.scope].append(request)
-    return sorted_out
+        grouped[request.scope].append(request)
+    return grouped

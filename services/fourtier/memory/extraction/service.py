@@ -10,14 +10,23 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from fourtier.memory.extraction.by_model import ModelMethod
-from fourtier.memory.extraction.by_rule import StatementsMethod
-from fourtier.memory.extraction.learning import Learned, Method
-from fourtier.memory.extraction.task import task_steps
-from fourtier.memory.statements.keeping import keep_episode, keep_facts
-from fourtier.runtime.service import Caller, Parameters, Service, ServiceContext, on
+from fourtier.memory.extraction.experience import Experience, of_run, of_turn
+from fourtier.memory.extraction.model_method import ExtractionByModel
+from fourtier.memory.extraction.statements_method import ExtractionByRule
+from fourtier.memory.learning.learned import Method
+from fourtier.memory.learning.model_method import COMPLETION_SECONDS
+from fourtier.memory.learning.publishing import publish_learned
+from fourtier.runtime.service import (
+    Caller,
+    DeploymentProfile,
+    Parameters,
+    Service,
+    ServiceContext,
+    on,
+)
 from fourtier.schema.agent import INVOCATION_ENDED, InvocationEnded
 from fourtier.schema.conversations import DIALOGUE_RECORDED, DialogueTurn
+from fourtier.schema.message import MAX_ITEMS
 
 
 class ExtractionParameters(Parameters):
@@ -26,7 +35,10 @@ class ExtractionParameters(Parameters):
     method: Literal["statements", "llm"] = Field(
         default="statements", description="by rule, or by asking the flow's model"
     )
-    least_steps: int = Field(
+    max_statements: int = Field(
+        default=50, ge=1, le=MAX_ITEMS, description="facts of one message; more are rejected"
+    )
+    min_steps: int = Field(
         default=2, ge=1, description="steps with tools that make a run a task, worth an episode"
     )
     prompt_tokens: int = Field(
@@ -39,11 +51,12 @@ class ExtractionService(Service):
 
     name = "extraction"
     parameters = ExtractionParameters
+    deployment = DeploymentProfile(backlog_per_replica=32, drives=["completion"])
 
-    def __init__(self, caller: Caller, method: Method, least_steps: int) -> None:
+    def __init__(self, caller: Caller, method: Method[Experience], min_steps: int) -> None:
         self._caller = caller
         self._method = method
-        self._least_steps = least_steps
+        self._min_steps = min_steps
 
     @classmethod
     @asynccontextmanager
@@ -51,29 +64,22 @@ class ExtractionService(Service):
         cls, context: ServiceContext, parameters: ExtractionParameters
     ) -> AsyncGenerator[Self]:
         """Choose the method."""
-        caller = context.caller
-        method: Method = (
-            ModelMethod(caller, parameters.prompt_tokens)
+        caller, limit = context.caller, parameters.max_statements
+        method: Method[Experience] = (
+            ExtractionByModel(caller, limit, parameters.prompt_tokens)
             if parameters.method == "llm"
-            else StatementsMethod()
+            else ExtractionByRule(cls.name, limit, limit)
         )
-        yield cls(caller, method, parameters.least_steps)
+        yield cls(caller, method, parameters.min_steps)
 
-    @on(INVOCATION_ENDED)
+    @on(INVOCATION_ENDED, timeout=COMPLETION_SECONDS)
     async def learn_from_run(self, event: InvocationEnded) -> None:
-        """Keep what a run taught, as far as the agent's flow wants it."""
-        steps = task_steps(event) if event.record_episode else []
-        task = tuple(steps) if len(steps) >= self._least_steps else ()
-        learned = await self._method.from_run(event, facts=event.extract_facts, task=task)
-        await self._keep(event.run_id, learned)
+        """Store what a run taught, as far as the agent's flow wants it."""
+        learned = await self._method.learn(of_run(event, self._min_steps))
+        await publish_learned(self._caller, event.run_id, learned)
 
-    @on(DIALOGUE_RECORDED)
+    @on(DIALOGUE_RECORDED, timeout=COMPLETION_SECONDS)
     async def learn_from_turn(self, turn: DialogueTurn) -> None:
-        """Keep what somebody said in past dialogue."""
-        learned = await self._method.from_turn(turn)
-        await self._keep(f"{turn.conversation_id}/{turn.turn_id}", learned)
-
-    async def _keep(self, cause: str, learned: Learned) -> None:
-        await keep_facts(self._caller, cause, learned.facts)
-        if learned.episode is not None:
-            await keep_episode(self._caller, cause, learned.episode)
+        """Store what somebody said in past dialogue."""
+        learned = await self._method.learn(of_turn(turn))
+        await publish_learned(self._caller, f"{turn.conversation_id}/{turn.turn_id}", learned)

@@ -1,8 +1,8 @@
 """When a run was a task, and what its steps tell of how it went; no model is asked.
 
-A run is a task when it used tools that do something in at least `least_steps` steps (two, unless
-the flow says otherwise). Looking into memory is no task, and asking for a tool that does not exist
-is no step. An answer from the head, or after one look at the clock, leaves no episode.
+A run is a task when it used tools that do something in at least `min_steps` steps (two, unless the
+flow says otherwise). Looking into memory is not a task, and asking for a tool that does not exist
+is not a step. An answer from the head, or after one look at the clock, leaves no episode.
 """
 
 import json
@@ -44,13 +44,13 @@ def failed(step: AgentStep) -> bool:
 
 
 def in_one_line(step: AgentStep) -> str:
-    """A step as an episode keeps it: the tool, its arguments, the gist of what came of it."""
+    """A step as an episode stores it: the tool, its arguments, the gist of what came of it."""
     return f"{_use(step)}: {shorten(step.observation, _GIST) or 'nothing'}"
 
 
 def result_of(event: InvocationEnded, steps: Sequence[AgentStep]) -> Result:
     """A run succeeded when it has an answer and its last tool did not fail."""
-    return "success" if event.succeeded and not failed(steps[-1]) else "failure"
+    return "success" if event.succeeded and not (steps and failed(steps[-1])) else "failure"
 
 
 def lessons_of(steps: Sequence[AgentStep]) -> str:

@@ -10,10 +10,10 @@ from fourtier.engines.graph.protocol import ConflictError, GraphStore
 from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.memory.facts.graph import FactGraph, ScopedFact, Versions
 from fourtier.memory.facts.index import FactIndex
-from fourtier.memory.facts.indexing import Indexing
+from fourtier.memory.facts.index_sync import Indexing
 from fourtier.memory.facts.ranking import successors_first
-from fourtier.memory.facts.rebuilding import Part, Rebuilding
 from fourtier.memory.facts.records import FactRecord
+from fourtier.memory.facts.reindexing import Part, Rebuilding
 from fourtier.memory.facts.supersession import resolve_validity, slot_of
 from fourtier.models.embeddings.client import Embed
 from fourtier.schema.message import Scope, Vector

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from fourtier.memory.promotion.record import is_turn
+from fourtier.memory.learning.origin import is_turn
 from fourtier.memory.statements.credentials import redacted
 from fourtier.memory.statements.text import clip
 from fourtier.models.text.tokens import count_tokens
@@ -23,16 +23,27 @@ class Part:
         return list(self.lines.values())
 
 
-def in_parts(invocations: Sequence[InvocationSummary], user: str, tokens: int) -> list[Part]:
-    """Cut a conversation into parts of at most so many tokens; a longer line is cut short."""
+def in_parts(
+    invocations: Sequence[InvocationSummary], user: str, tokens: int, limit: int
+) -> list[Part]:
+    """Cut a conversation into parts of at most so many tokens; a longer line is cut short.
+
+    Of more than `limit` parts the first and the last ones are given: how it began says what it was
+    about, and how it ended what came of it.
+    """
     parts = [Part()]
+    cost = 0
     for number, invocation in enumerate(invocations, start=1):
         line = clip(_line(number, invocation, user), tokens)
-        if parts[-1].text and count_tokens(f"{parts[-1].text}\n{line}") > tokens:
+        cost += count_tokens(f"\n{line}")
+        if parts[-1].lines and cost > tokens:
             parts.append(Part())
+            cost = count_tokens(line)
         parts[-1].text = f"{parts[-1].text}\n{line}".lstrip("\n")
         parts[-1].lines[number] = invocation
-    return parts
+    if len(parts) <= limit:
+        return parts
+    return [*parts[: limit - limit // 2], *parts[len(parts) - limit // 2 :]]
 
 
 def _line(number: int, invocation: InvocationSummary, user: str) -> str:

@@ -2,44 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from fourtier.memory.statements.keeping import Origin
-from fourtier.memory.statements.kinds import Kind, content_words, kind_of
-from fourtier.memory.statements.openings import without_opening
+from fourtier.memory.learning.origin import is_turn
+from fourtier.memory.statements.leading_phrases import without_opening
+from fourtier.memory.statements.sentence_kinds import Kind, content_words, kind_of
 from fourtier.memory.statements.sentences import sentences
 from fourtier.memory.statements.text import shorten
-from fourtier.schema.conversations import ConversationEnded, InvocationSummary
+from fourtier.schema.conversations import InvocationSummary
 
 _SAID, _DONE = 160, 130
-
-
-def is_turn(invocation: InvocationSummary) -> bool:
-    """Whether it is a turn between people, and no run of the agent."""
-    return bool(invocation.speaker) and not invocation.summary and not invocation.result
-
-
-def origin_of(event: ConversationEnded, invocation: InvocationSummary) -> Origin:
-    """Where facts of an invocation come from: what extraction writes too, so that they are one."""
-    name = "turn_id" if is_turn(invocation) else "run_id"
-    return Origin(
-        scope=event.scope,
-        source=event.conversation_id,
-        invocation_id=invocation.id,
-        speaker=invocation.speaker or event.user,
-        said_at=invocation.timestamp,
-        metadata={name: invocation.id},
-    )
-
-
-def origin_of_whole(event: ConversationEnded, invocations: Sequence[InvocationSummary]) -> Origin:
-    """Where the episode of a conversation comes from; dated by what happened last in it."""
-    return Origin(
-        scope=event.scope,
-        source=event.conversation_id,
-        invocation_id="",
-        speaker="",
-        said_at=invocations[-1].timestamp,
-        metadata={"conversation_id": event.conversation_id, "invocations": len(invocations)},
-    )
 
 
 def theme(invocations: Sequence[InvocationSummary]) -> str:
@@ -75,12 +45,12 @@ def step_of(invocation: InvocationSummary) -> str:
     return f"{said} → {done}" if done else said
 
 
-def steps_of(invocations: Sequence[InvocationSummary], most: int) -> list[str]:
+def steps_of(invocations: Sequence[InvocationSummary], limit: int) -> list[str]:
     """A line for each invocation; of very many the first and the last ones."""
     lines = [step_of(invocation) for invocation in invocations]
-    if len(lines) <= most:
+    if len(lines) <= limit:
         return lines
-    head, tail = most - most // 2, most // 2
+    head, tail = limit - limit // 2, limit // 2
     return [*lines[:head], f"… {len(lines) - head - tail} more …", *lines[-tail:]]
 
 

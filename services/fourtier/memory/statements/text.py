@@ -1,6 +1,7 @@
-"""Making texts fit: to a number of characters, or to a budget of tokens."""
+"""Making texts fit, to a number of characters or a budget of tokens, and telling equal ones."""
 
 import re
+import unicodedata
 
 from fourtier.models.text.tokens import count_tokens
 
@@ -22,3 +23,9 @@ def clip(text: str, tokens: int) -> str:
     while (cost := count_tokens(text)) > tokens:
         text = text[: min(len(text) - 1, len(text) * tokens // cost)]
     return text
+
+
+def normalised(text: str) -> str:
+    """A statement without what does not change its meaning: case, spacing, a final stop."""
+    line = _SPACE.sub(" ", unicodedata.normalize("NFKC", text)).strip()
+    return line.rstrip(".!;, ").casefold()

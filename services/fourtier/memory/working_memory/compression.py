@@ -10,7 +10,7 @@ a model does it.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from fourtier.memory.working_memory.condensing import condense
+from fourtier.memory.working_memory.rule_compression import condense
 from fourtier.models.text.tokens import count_tokens
 from fourtier.schema.working_memory import Trace, WorkingMemoryItem
 

@@ -12,7 +12,7 @@ from fourtier.engines.config import engine_config
 from fourtier.engines.counting import count_nodes
 from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.opening import open_graph
-from fourtier.memory.working_memory.by_model import ModelCondenser, open_model_condenser
+from fourtier.memory.working_memory.model_compression import ModelCondenser, open_model_condenser
 from fourtier.memory.working_memory.records import RunKey
 from fourtier.memory.working_memory.store import SCHEMA, TraceStore
 from fourtier.memory.working_memory.traces import Traces

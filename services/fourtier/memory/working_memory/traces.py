@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from fourtier.engines.graph.conflicts import retry_on_conflict
-from fourtier.memory.working_memory.by_model import ModelCondenser, Work
 from fourtier.memory.working_memory.compression import Condensed, by_rule, in_order, resolved, shown
+from fourtier.memory.working_memory.model_compression import ModelCondenser, Work
 from fourtier.memory.working_memory.records import KeptRun, RunKey
 from fourtier.memory.working_memory.store import TraceStore
 from fourtier.schema.working_memory import AppendWorkingMemoryRequest, Trace

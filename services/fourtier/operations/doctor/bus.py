@@ -9,7 +9,7 @@ from fourtier.flows.plan import bus_config
 from fourtier.flows.provisioning import admin_config
 from fourtier.operations.backlogs import Queue, read_version
 from fourtier.operations.connection import reachable_bus
-from fourtier.operations.doctor.dead_letters import read_dead_letters
+from fourtier.operations.doctor.dead_letters import check_dead_letters
 from fourtier.operations.doctor.findings import Finding
 from fourtier.operations.doctor.services import Heard, ask_services
 from fourtier.runtime.bus.contract import BusError
@@ -43,7 +43,7 @@ async def check_bus(
         async with connecting as bus, open_caller(bus) as caller:
             heard, letters = await asyncio.gather(
                 ask_services(caller, name, list(flow.services), _replicas(queues)),
-                read_dead_letters(bus, name, _with_letters(flow, queues)),
+                check_dead_letters(bus, name, _with_letters(flow, queues)),
             )
     except (FourtierError, BusError) as error:
         return _unreachable(flow, name, settings, error), Heard(), []
@@ -52,7 +52,8 @@ async def check_bus(
 
 async def _name_of(place: BusConfig, flow: Flow, settings: Settings) -> str:
     """What the broker calls itself; one that wants to know us first tells it to operators."""
-    if name := await handshake(place.url, place.security.trust_certificates):
+    security = place.security
+    if name := await handshake(place.url, security.trust_certificates, security.token):
         return name.replace("Pulsar Server", "Pulsar ")
     try:
         admin = admin_config(flow, settings)

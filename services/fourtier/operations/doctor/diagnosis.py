@@ -13,7 +13,7 @@ from fourtier.flows.provisioning import admin_config, bus_needs
 from fourtier.operations.backlogs import Queue, read_queues
 from fourtier.operations.doctor.bus import check_bus
 from fourtier.operations.doctor.findings import Finding, checked
-from fourtier.operations.doctor.waiting import Judging, findings_of
+from fourtier.operations.doctor.queues import Judging, findings_of
 from fourtier.runtime.settings import Settings, read_settings
 
 

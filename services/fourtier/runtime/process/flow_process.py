@@ -1,4 +1,4 @@
-"""A process of a flow: everything around its services, from the lock to the last goodbye."""
+"""A process of a flow: everything around its services, from the data lock to the signals."""
 
 import asyncio
 import contextlib
@@ -59,7 +59,7 @@ class FlowProcess:
         return self.host.ready.is_set() and not self.stopping.is_set()
 
     def stop(self) -> None:
-        """Ask for a graceful stop; asked once more, what is in hand is cut off."""
+        """Ask for a graceful stop; asked once more, messages in flight are cut off."""
         if self.stopping.is_set():
             self.host.stop_at_once()
         self.stopping.set()
@@ -109,13 +109,12 @@ async def flow_process(plan: ProcessPlan) -> AsyncGenerator[FlowProcess]:
             yield process
         finally:
             process.stopping.set()
-            log.info("Stopping: what is in hand is finished first.")
+            log.info("Stopping: messages in flight are finished first.")
 
 
 async def _start(stack: AsyncExitStack, plan: ProcessPlan, health_port: int) -> FlowProcess:
-    place = plan.bus
-    bus, bus_url = await stack.enter_async_context(open_bus(place))
-    log.info("Connected to the bus at %s (%s/%s).", bus_url, place.tenant, place.namespace)
+    bus, bus_url = await stack.enter_async_context(open_bus(plan.bus))
+    log.info("Connected to the bus at %s (%s/%s).", bus_url, plan.bus.tenant, plan.bus.namespace)
     try:
         host = await stack.enter_async_context(run_services(bus, plan.host))
     except BusError as error:
@@ -170,7 +169,7 @@ class _Health:
 def stop_on_signals(process: FlowProcess) -> Generator[None]:
     """SIGTERM and SIGINT ask for a graceful stop.
 
-    A second one cuts off what is in hand, and a third one ends the process wherever it is.
+    A second one cuts off the messages in flight, and a third one ends the process wherever it is.
     """
     loop = asyncio.get_running_loop()
     asked = 0

@@ -1,6 +1,6 @@
-"""What comes of a message: an answer, an acknowledgement, or a place in the dead-letter queue.
+"""What comes of a message: an answer, an acknowledgement, or an entry in the dead-letter queue.
 
-A message is acknowledged after its results are out: answered, or kept by the dead-letter queue
+A message is acknowledged after its results are out: answered, or stored in the dead-letter queue
 together with the reason.
 """
 
@@ -14,7 +14,7 @@ from fourtier.runtime.errors import FourtierError, MalformedError, OverloadedErr
 from fourtier.runtime.rpc import envelope, instrumentation
 from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address, dead_letter_properties
 from fourtier.runtime.rpc.envelope import Envelope
-from fourtier.runtime.rpc.retry import is_bug, is_temporary
+from fourtier.runtime.rpc.retry import is_temporary, wants_traceback
 from fourtier.schema.message import Answer, Error, Message
 from fourtier.schema.topics import Topic
 
@@ -22,6 +22,8 @@ log = logging.getLogger(__name__)
 
 #: Pauses between attempts to reach the dead-letter queue when the bus is unavailable.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
+#: An error may quote a payload of megabytes; so many characters of it are told.
+_MAX_REASON = 2_000
 
 
 class Results:
@@ -38,37 +40,38 @@ class Results:
         self._stopping = stopping
 
     async def fail(self, delivery: Delivery, error: Exception, attempts: int) -> None:
-        """Keep the message with the reason, tell the caller, and only then acknowledge it.
+        """Store the message with the reason, tell the caller, and only then acknowledge it.
 
-        A query is not kept, unless it is malformed: its caller is told, and may ask again.
+        A query is not stored, unless it is malformed: its caller is told, and may ask again.
         """
         kind = error.type if isinstance(error, FourtierError) else type(error).__name__
-        reason = _plain(str(error)) or kind
+        reason = _plain(str(error))[:_MAX_REASON] or kind
         received = Envelope.of(delivery.properties, delivery.id)
-        kept = self._topic.persistent or isinstance(error, MalformedError)
+        stored = self._topic.persistent or isinstance(error, MalformedError)
         log.log(
-            logging.ERROR if kept or is_bug(error) else logging.WARNING,
-            "A message on %s %s after %d attempt(s): %s: %s",
+            logging.ERROR if stored or wants_traceback(error) else logging.WARNING,
+            "Message %s on %s %s after %d attempt(s): %s: %s",
+            received.id,
             self._topic.name,
-            "goes to the dead-letter queue" if kept else "failed",
+            "goes to the dead-letter queue" if stored else "failed",
             attempts,
             kind,
             reason,
-            exc_info=error if is_bug(error) else None,
+            exc_info=error if wants_traceback(error) else None,
             extra={
                 "service": self._service,
                 "topic": self._topic.name,
                 "message_id": received.id,
             },
         )
-        if kept and not await self._dead_letter(delivery, f"{kind}: {reason}", attempts):
+        if stored and not await self._dead_letter(delivery, f"{kind}: {reason}", attempts):
             return
         failed = Answer(error=Error(type=kind, message=reason, temporary=is_temporary(error)))
         await self.reply(received, failed, last=True, error=kind)
         await self.acknowledge(delivery)
 
     async def shed(self, delivery: Delivery, error: OverloadedError) -> None:
-        """Tell the caller that its message is not taken on; it is not kept either."""
+        """Tell the caller that its message is not taken on; it is not stored either."""
         log.info("A message is shed: %s", error, extra={"service": self._service})
         failed = Error(
             type=error.type, message=str(error), retry_after=error.retry_after, temporary=True
@@ -81,23 +84,21 @@ class Results:
     async def _dead_letter(self, delivery: Delivery, reason: str, attempts: int) -> bool:
         """Put a message into the dead-letter queue, however long that takes; False when stopping.
 
-        One too large to be kept with its reason loses its payload, not its reason.
+        One too large to be stored with its reason loses its payload, not its reason. The loop is
+        written out, as a stop must end its pauses, which stamina cannot be told.
         """
         properties = dead_letter_properties(self._topic, delivery, reason, attempts)
         payload, pause = delivery.payload, _FIRST_PAUSE
+        queue = dead_letter_address(self._service)
         while True:
             try:
-                await self._bus.publish(
-                    dead_letter_address(self._service),
-                    payload,
-                    key=delivery.key,
-                    properties=properties,
-                )
+                await self._bus.publish(queue, payload, key=delivery.key, properties=properties)
             except BusError as error:
-                log.warning("The dead-letter queue is unavailable, again in %g s: %s", pause, error)
                 if isinstance(error, RejectedByBusError) and payload:
+                    log.warning("A dead letter is stored without its payload: %s", error)
                     payload = b""
                     continue
+                log.warning("The dead-letter queue is unavailable, again in %g s: %s", pause, error)
                 if await ends_within(self._stopping, pause):
                     return False
                 pause = min(2 * pause, _LONGEST_PAUSE)
@@ -133,7 +134,8 @@ class Results:
             )
         except RejectedByBusError as failure:
             log.error(  # noqa: TRY400 - the bus says all there is to say
-                "An answer on %s of %d bytes was rejected: %s",
+                "The answer to message %s on %s of %d bytes was rejected: %s",
+                received.id,
                 self._topic.name,
                 len(payload),
                 failure,

@@ -29,6 +29,7 @@ from fourtier.runtime.rpc.routes import (
     stream_route,
 )
 from fourtier.runtime.service.context import Parameters, ServiceContext
+from fourtier.runtime.service.deployment import DeploymentProfile
 from fourtier.runtime.service.stores import Stores
 from fourtier.schema.message import Message
 from fourtier.schema.status import StoreCount
@@ -107,6 +108,7 @@ class Service:
     name: ClassVar[str]
     parameters: ClassVar[type[Parameters]] = Parameters
     stores: ClassVar[Stores] = Stores()
+    deployment: ClassVar[DeploymentProfile] = DeploymentProfile()
 
     @classmethod
     def open(cls, context: ServiceContext, parameters: Any) -> AbstractAsyncContextManager[Self]:

@@ -247,7 +247,7 @@ async def connect_pulsar(
     Raises:
         BusError: the URL is not one that Pulsar understands, or no broker answers there.
     """
-    called = await handshake(url, security.trust_certificates)
+    called = await handshake(url, security.trust_certificates, security.token)
     try:
         client = pulsar_asyncio.Client(
             url,

@@ -1,0 +1,59 @@
+"""What stands in front of what is said: interjections, names, "remember that"."""
+
+import re
+
+from fourtier.memory.statements.sentence_kinds import straight
+
+_INTERJECTIONS = (
+    r"hey|hi|hello|hiya|yo|oh|ah|aw+|wow|whoa|ok(?:ay)?|yes|yeah|yep|yup|no|nope|nah|sure|great"
+    r"|cool|nice|awesome|thanks|thank you|thx|cheers|please|(?:and )?(?:btw|by the way)|fyi"
+    r"|for your information|speaking of [^,.!?]{1,60}(?=,)"
+    r"|just so you know|actually|honestly|anyway|lol|(?:ha)+|h?mm+|um+|uh|right|alright|absolutely"
+    r"|totally|definitely|exactly|of course|true|congrats|congratulations|gosh|omg|well|so|anyways"
+    r"|good (?:morning|afternoon|evening)|also|oh my god"
+)
+#: Taken off when a comma or the like follows; a name may stand between.
+_INTERJECTION = re.compile(
+    rf"^(?:{_INTERJECTIONS})"
+    rf"(?:\s+(?:{_INTERJECTIONS}|so much|a lot|there|again|all|everyone|guys|(?-i:[A-Z][\w']*)))?"
+    r"\s*(?:[,!.:;…]+|\s[-\u2013\u2014]+)\s*",
+    re.IGNORECASE,
+)
+#: Taken off when a subject follows at once.
+_CONNECTIVE = re.compile(
+    r"^(?:so|and|but|also|well|oh|ok(?:ay)?|yeah|yes|hey|hi|hello|then|plus|cause|because)\s+"
+    r"(?=(?:i|i'm|i've|i'd|i'll|my|we|we're|we've|our|the|he|she|they)\b)",
+    re.IGNORECASE,
+)
+_VOCATIVE = re.compile(r"^[A-Z][\w']+(?:\s[A-Z][\w']+)?\s*(?:[,!]\s+(?=\w)|[,.!]*$)")
+_TOLD = re.compile(
+    r"^(?:please[,\s]+)?(?:(?:can|could|will|would)\s+you\s+(?:please\s+)?|i(?:'d\s+like|\s+want"
+    r"|\s+need)\s+you\s+to\s+|try\s+to\s+)?(?:always\s+|also\s+|just\s+)?"
+    r"(?:remember|note|know|keep\s+in\s+mind|bear\s+in\s+mind|don't\s+forget|do\s+not\s+forget"
+    r"|never\s+forget|be\s+aware|(?:make|take)\s+(?:a\s+)?note|remind\s+yourself)"
+    r"(?:\s+(?:this|the\s+following|for\s+(?:me|later|next\s+time)))?"
+    r"(?P<that>\s+that|\s+of\s+the\s+fact\s+that|\s+the\s+fact\s+that)?\s*[:,]?\s+"
+    r"(?!to\b|when\b|me\b|how\b|what\b|where\b|if\b|you\b)(?P<rest>\S.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def without_opening(sentence: str) -> str:
+    """The sentence from its first word of weight on: "Hey Ann, so I moved" becomes "I moved"."""
+    rest = sentence
+    while True:
+        plain = straight(rest)
+        found = _INTERJECTION.match(plain) or _CONNECTIVE.match(plain)
+        if found is None and rest != sentence:
+            found = _VOCATIVE.match(plain)  # behind an interjection it is no list of things
+        if found is None or not found.end():
+            return rest
+        rest = rest[found.end() :].lstrip()
+
+
+def told_to_keep(sentence: str) -> str | None:
+    """X of "Remember that X"; None when the sentence does not ask to keep a statement."""
+    found = _TOLD.match(straight(sentence))
+    if found is None:
+        return None
+    return sentence[found.start("rest") :].rstrip(" ?")
