@@ -45,7 +45,7 @@ class LadybugGraphStore:
     """A database file. Writes run in one thread, reads in a few others, so that they never wait.
 
     There is no index but the one on `id` (the engine's others were seen to give wrong answers), so
-    any other condition reads the columns that a statement names, in full. What keeps statements
+    any other condition reads the columns that a statement names, in full. What makes statements
     fast (times seen at 50,000 facts of 15 properties):
 
     - Narrow first, then read by id: `WITH f.id AS wanted MATCH (g:Fact {id: wanted}) RETURN ...`
