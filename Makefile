@@ -12,12 +12,14 @@ help: ## Show this list
 $(UV):
 	@echo "Setting up: uv into .tools/"
 	@$(PYTHON) -m venv .tools
-	@.tools/bin/pip install --quiet --disable-pip-version-check "uv>=0.7"
+	@.tools/bin/pip install --quiet --disable-pip-version-check --retries 1 "uv>=0.7" 2>.tools/pip.log \
+		|| { echo "make needs a network once, to fetch its tools and the locked packages: pip could not fetch uv (.tools/pip.log says why)"; exit 1; }
 
 # The stamp is newer than the lock when the environment is in step with it.
 .venv/.installed: pyproject.toml uv.lock | $(UV)
 	@echo "Setting up: the locked dependencies into .venv/"
-	@$(UV) sync --locked --all-extras --quiet
+	@$(UV) sync --locked --all-extras --quiet \
+		|| { echo "make needs a network once, to fetch the locked packages; uv says above what is missing"; exit 1; }
 	@touch $@
 
 install: .venv/.installed ## Set up the environment in .venv/

@@ -71,7 +71,7 @@ async def import_turns(
     client: Client,
     lines: Iterable[bytes],
     progress: Callable[[ImportResult], None] = lambda _: None,
-    retry: Retry = _RETRY,
+    retry: Retry | None = None,
 ) -> ImportResult:
     """Send every good line to the flow.
 
@@ -79,7 +79,7 @@ async def import_turns(
         client: of the running flow.
         lines: as `read_turns` takes them.
         progress: called after each line with the result so far.
-        retry: for a bus that does not take a message.
+        retry: for a bus that does not take a message; half a minute in all if it is left out.
 
     Raises:
         ImportInterruptedError: the bus failed, and the retries were used up.
@@ -89,7 +89,7 @@ async def import_turns(
 
     async def send(turn: DialogueTurn) -> None:
         try:
-            await _record(client, turn, retry)
+            await _record(client, turn, retry or _RETRY)
         finally:
             slots.release()
         result.sent += 1

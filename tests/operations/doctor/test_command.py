@@ -58,7 +58,7 @@ async def test_a_flow_that_is_up_is_well_until_something_is_not(tmp_path: Path) 
     letters = rows_of(said)["dead letters of facts"]
     assert code == 1
     assert letters["found"].startswith("1, the oldest of 20")
-    assert "malformed: is no valid StoreFactRequest" in letters["found"]
+    assert "malformed: is not a valid StoreFactRequest" in letters["found"]
     assert "fourtier dead-letters replay" in letters["remedy"]
     assert table[0] == 1
     assert "dead letters of facts" in table[1]

@@ -44,7 +44,7 @@ SETTINGS = Settings(data=None)
 def flow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A flow in a tenant of its own, of which nothing is given up on a busy machine."""
     monkeypatch.setattr("fourtier.operations.doctor.findings._WITHIN", 60)
-    monkeypatch.setattr("fourtier.runtime.service.status._COUNTS_WITHIN", 60)
+    monkeypatch.setattr("fourtier.runtime.service.status._COUNT_TIMEOUT", 60)
     file = tmp_path / "shop.yaml"
     content = {
         "name": "shop",

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from fourtier.runtime.bus.contract import Bus, BusError
 from fourtier.runtime.bus.embedded.access_token import read_token
-from fourtier.runtime.bus.embedded.broker import embedded_broker
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, connect_pulsar
 from fourtier.runtime.errors import StartupError
+from fourtier.runtime.extras import extra_needed
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +59,8 @@ async def open_bus(config: BusConfig) -> AsyncGenerator[tuple[Bus, str]]:
     async with AsyncExitStack() as stack:
         url, security, client_log = config.url, config.security, "/dev/stderr"
         if url == "embedded":
+            with extra_needed("laptop"):
+                from fourtier.runtime.bus.embedded.broker import embedded_broker
             directory = embedded_directory(config.data)
             broker = await stack.enter_async_context(
                 embedded_broker(directory, config.port, security.token)
