@@ -4,9 +4,15 @@ import logging
 from pathlib import Path
 
 import pytest
+from aiohttp import ClientSession
 
+from fourtier.runtime.bus.opening import BusConfig
 from fourtier.runtime.errors import StartupError, UnavailableError
 from fourtier.runtime.process.disk import DiskReserve, watched_disk
+from fourtier.runtime.process.flow_process import ProcessPlan, flow_process
+from fourtier.runtime.process.host import HostPlan
+from fourtier.runtime.service.engines import EnginesConfig
+from fourtier.runtime.settings import Settings
 from tests.support.waiting import wait_until
 
 MB = 1_000_000
@@ -69,3 +75,30 @@ async def test_running_out_of_room_is_logged_once_and_so_is_its_end(
     assert "only 10 MB free" in error
     assert "Messages wait on the bus" in error
     assert "There is room on the disk again" in messages(logging.INFO)[0]
+
+
+def process_plan(data: Path, reserve: int) -> ProcessPlan:
+    return ProcessPlan(
+        flow="small",
+        bus=BusConfig("memory://", "fourtier", "small", data, 0),
+        host=HostPlan({}, EnginesConfig(disk_reserve_mb=reserve), data, Settings()),
+        health_port=0,
+    )
+
+
+async def test_a_process_checks_its_disk_when_it_starts(tmp_path: Path) -> None:
+    with pytest.raises(StartupError, match=r"MB free, and 2000000000 MB are needed"):
+        async with flow_process(process_plan(tmp_path, 10**9)):
+            pass
+
+
+async def test_ready_says_that_the_disk_is_nearly_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with flow_process(process_plan(tmp_path, 1)) as process, ClientSession() as session:
+        url = f"http://127.0.0.1:{process.health_port}/ready"
+        async with session.get(url) as answer:
+            assert (answer.status, await answer.text()) == (200, "ready\n")
+        monkeypatch.setattr(DiskReserve, "problem", lambda _self: "the disk is nearly full")
+        async with session.get(url) as answer:
+            assert (answer.status, await answer.text()) == (503, "the disk is nearly full\n")
