@@ -11,6 +11,7 @@ from aiohttp import web
 
 from fourtier.interfaces.cli import main
 from fourtier.runtime.bus.contract import Address
+from fourtier.runtime.bus.embedded.access_token import read_token
 from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, connect_pulsar
 from fourtier.runtime.process.running import read_running
 from fourtier.schema.message import Scope
@@ -71,8 +72,9 @@ async def has_letters(command: FlowCommand) -> bool:
 
 async def publish_malformed(data: Path) -> None:
     running = read_running(data)
-    place = running.bus_url, running.tenant, running.namespace
-    async with connect_pulsar(*place, security=PulsarSecurity(), log_file="/dev/null") as bus:
+    flow = running.bus_url, running.tenant, running.namespace
+    security = PulsarSecurity(token=read_token(data / "bus"))
+    async with connect_pulsar(*flow, security=security, log_file="/dev/null") as bus:
         await bus.publish(Address("facts.store"), b"{}", key="k")
 
 
