@@ -112,7 +112,10 @@ async def test_from_the_question_to_the_last_memory_write(report: Report, tmp_pa
 
     up = ["process agent.request", "send agent.request"]
     learned = ["process invocation.ended", *up]
-    assert ancestors(by_topic["facts", "facts.store"][0], spans) == ["process facts.store", *learned]
+    assert ancestors(by_topic["facts", "facts.store"][0], spans) == [
+        "process facts.store",
+        *learned,
+    ]
     (stored,) = by_topic["episodes", "episodes.store"]
     assert ancestors(stored, spans) == ["process episodes.store", *learned]
     assert ancestors(by_topic["conversations", "invocation.ended"][0], spans) == learned
