@@ -8,7 +8,10 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry
 
 from fourtier.agents.react_mem.metrics import TIERS_LEFT_OUT
+from fourtier.memory.learning.learned import REJECTED
 from fourtier.models.completion.metrics import count_tokens_used
+from fourtier.models.completion.opening import _labels as endpoint_labels
+from fourtier.models.genai import model_operation
 from fourtier.runtime.bus.contract import Delivery
 from fourtier.runtime.process.telemetry_setup import telemetry_to
 from fourtier.runtime.rpc.instrumentation import (
@@ -21,6 +24,7 @@ from fourtier.runtime.rpc.instrumentation import (
 
 #: What Prometheus adds to the names of these kinds.
 _ENDINGS = {"counter": "_total", "info": "_info"}
+_URL = "https://models.example:8443/v1"
 _DECLARED = re.compile(r'(?:Counted|Measured)Metric\(\s*"([a-z_.]+)"')
 
 
@@ -81,8 +85,14 @@ def _measure_everything() -> None:
     with process_span(service, topic, [delivery]) as span:
         span.retry(ValueError("once"))
         span.fail(ValueError("for good"), "permanent")
-    count_tokens_used("a-model", 1, 1)
+    for fails in (False, True):
+        with model_operation("chat", "a-model", endpoint_labels("openai", _URL)) as operation:
+            operation.label({"gen_ai.response.model": "a-model"})
+            count_tokens_used(operation.labels, 1, 1)
+            if fails:
+                operation.fail("unavailable")
     TIERS_LEFT_OUT.add(1, {"fourtier.tier": "facts"})
+    REJECTED.add(1, {"messaging.consumer.group.name": service})
 
 
 def _delivery() -> Delivery:

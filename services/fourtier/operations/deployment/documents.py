@@ -1,7 +1,7 @@
 """YAML as people write it: merge keys, aliases and short lists on one line.
 
-Values are plain dictionaries and lists; `Alias`, `Merge`, `Text`, `InlineList` and `InlineDict` mark
-those that are written in another style than PyYAML's own.
+Values are plain dictionaries and lists; `Alias`, `Merge`, `Text`, `InlineList` and `InlineDict`
+mark those that are written in another style than PyYAML's own.
 """
 
 import re

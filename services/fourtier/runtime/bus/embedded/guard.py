@@ -19,12 +19,10 @@ from asyncio.subprocess import Process
 from enum import Enum
 from pathlib import Path
 
-import uvloop
-
 from fourtier.runtime.bus.embedded.access_token import read_token
 from fourtier.runtime.bus.embedded.gate import Client, Gate
 from fourtier.runtime.bus.embedded.private_network import enter_private_network
-from fourtier.runtime.bus.embedded.storage.compaction import database_in
+from fourtier.runtime.bus.embedded.storage.entry_logs import database_in
 from fourtier.runtime.bus.embedded.upkeep import is_due, usage
 
 #: What the parent is told when the broker answers for the first time.
@@ -210,6 +208,9 @@ async def _guard(
 
 def main() -> int:
     """Guard a broker; see above."""
+    # Not at the top: a client imports this module as well, and is installed without uvloop.
+    import uvloop  # noqa: PLC0415
+
     lock, descriptor, directory, binary = sys.argv[1:]
     os.umask(0o077)
     listening = socket.socket(fileno=int(descriptor))

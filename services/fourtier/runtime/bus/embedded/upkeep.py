@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from fourtier.runtime.bus.embedded.storage.compaction import database_in
+from fourtier.runtime.bus.embedded.storage.entry_logs import database_in
 
 #: Seconds without traffic until the broker is at rest. A handler that works sends a heartbeat more
 #: often, if anybody waits for it.

@@ -8,7 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from fourtier.runtime.bus.embedded.storage.entry_logs import EntryLogs
+from fourtier.runtime.bus.embedded.storage.entry_logs import EntryLogs, database_in
 from fourtier.runtime.bus.embedded.storage.index import Change, Index, Messages
 from fourtier.runtime.bus.embedded.storage.records import (
     Cursor,
@@ -73,11 +73,6 @@ def compact(directory: Path) -> Compaction:
     _tidy(database)
     removed = len(messages.acknowledged) - len(unreadable)
     return Compaction(removed, len(unreadable), len(messages.waiting), before, logs.size())
-
-
-def database_in(directory: Path) -> Path:
-    """Where a broker that is told to keep its messages in DIRECTORY/messages has them."""
-    return directory / "messages.rocksdb"
 
 
 def _change(messages: Messages, logs: EntryLogs, next_ledger: int) -> Change:

@@ -17,6 +17,11 @@ from fourtier.runtime.bus.embedded.storage.records import (
 Located = Iterable[tuple[Position, Location]]
 
 
+def database_in(directory: Path) -> Path:
+    """Where a broker that is told to keep its messages in DIRECTORY/messages has them."""
+    return directory / "messages.rocksdb"
+
+
 class EntryLogs:
     """The directory of the entry logs."""
 
