@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 from fourtier.client import client_on
-from fourtier.flows.plan import DEFAULT_DATA
 from fourtier.runtime.bus.opening import BusConfig
 from fourtier.schema.message import Scope
 from tests.road.services import ROAD
@@ -18,13 +17,13 @@ USUAL = str(BusConfig("embedded", "", "", Path()).port)
 
 
 def example(port: int, data: Path) -> str:
-    """The one Python block of the page, with the port and the data directory of the test."""
+    """The one Python block of the page, with a free port and the data directory of the test."""
     (block,) = re.findall(
         r"```python\n(.*?)```", Path("docs/wire.md").read_text("utf-8"), re.DOTALL
     )
     assert block.count(USUAL) == 1
-    assert block.count(f"{DEFAULT_DATA}/") == 1
-    return str(block).replace(USUAL, str(port)).replace(f"{DEFAULT_DATA}/", f"{data}/")
+    assert block.count(".fourtier/") == 1
+    return str(block).replace(USUAL, str(port)).replace(".fourtier/", f"{data}/")
 
 
 async def test_the_example_of_the_wire_page_runs_as_it_is_written(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fourtier.client import Client, connect
-from fourtier.runtime.bus.opening import embedded_security
+from fourtier.runtime.bus.embedded.access_token import read_token
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.process.running import read_running
 from tests.support.waiting import wait_until
@@ -79,6 +79,6 @@ class FlowCommand:
             running.bus_url,
             tenant=running.tenant,
             namespace=running.namespace,
-            security=embedded_security(self.data),
+            token=read_token(self.data / "bus"),
         ) as client:
             yield client

@@ -3,7 +3,7 @@
 import os
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from fourtier.client.memory import Conversations, Episodes, Facts
 from fourtier.client.requests import new_request
@@ -169,7 +169,7 @@ async def connect(
     tenant: str = "fourtier",
     namespace: str = "default",
     token: str | None = None,
-    security: PulsarSecurity = PulsarSecurity(),
+    trust_certificates: str | None = None,
 ) -> AsyncGenerator[Client]:
     """Connect to a flow's bus.
 
@@ -177,14 +177,15 @@ async def connect(
         url: of the broker, `pulsar://HOST:PORT` or `pulsar+ssl://HOST:PORT`.
         tenant: of the flow.
         namespace: of the flow.
-        token: that of an embedded bus is in `bus/token` of the flow's data directory.
-        security: more than a token, such as certificates.
+        token: that lets this program in. The embedded broker of `fourtier up` wants the one that it
+            keeps in the file `bus/token` of its data directory.
+        trust_certificates: file with the authority that signed the broker's certificate; None
+            where the system knows it.
 
     Raises:
         BusError: there is no broker at the URL.
     """
-    if token is not None:
-        security = replace(security, token=token)
+    security = PulsarSecurity(token=token, trust_certificates=trust_certificates)
     async with (
         connect_pulsar(url, tenant, namespace, security=security, log_file=os.devnull) as bus,
         client_on(bus) as client,
