@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import secrets
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -28,6 +29,7 @@ class Deployment:
     Attributes:
         scale: runs the services that are to be scaled so many times.
         processes: their ids by what they are.
+        token: what clients show to the bus; None where it asks for none.
     """
 
     bus_url: str
@@ -35,6 +37,7 @@ class Deployment:
     processes: Callable[[], Mapping[str, Sequence[int]]]
     tenant: str = _TENANT
     namespace: str = _NAMESPACE
+    token: str | None = None
 
 
 @asynccontextmanager
@@ -78,8 +81,11 @@ async def cluster(
 @asynccontextmanager
 async def embedded(directory: Path, model_url: str) -> AsyncGenerator[Deployment]:
     """The whole flow in one process, as `fourtier up` runs it."""
-    port = free_port()
-    environment = told_of_model(model_url) | {"FOURTIER_BUS_PORT": str(port)}
+    port, token = free_port(), secrets.token_urlsafe()
+    environment = told_of_model(model_url) | {
+        "FOURTIER_BUS_PORT": str(port),
+        "FOURTIER_BUS_TOKEN": token,
+    }
     made = ServiceProcesses(_flow_file(directory), directory, environment)
     flow = made.make_all("up")
 
@@ -94,7 +100,7 @@ async def embedded(directory: Path, model_url: str) -> AsyncGenerator[Deployment
 
     try:
         await flow.start()
-        yield Deployment(f"pulsar://127.0.0.1:{port}", scale, processes)
+        yield Deployment(f"pulsar://127.0.0.1:{port}", scale, processes, token=token)
     finally:
         await flow.stop()
 

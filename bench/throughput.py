@@ -7,7 +7,7 @@
 
 With --cluster each service is a process of its own, Pulsar and Neo4j are started for the purpose,
 and the services of --scale run as often as --replicas says, one number after the other. The others
-run once. Vectors stay in the processes of facts and episodes, for there is no Qdrant to start, so
+run once. Vectors stay in the processes of facts and episodes, for tests cannot start Qdrant, so
 these two cannot be scaled here. Without --cluster it is `fourtier up`, and there is one line: of
 `pulsar-lite` one consumer of a subscription at a time gets messages with a key, so more agents
 would wait.
@@ -40,6 +40,7 @@ from bench.deployments import ALONE, cluster, embedded
 from bench.load import Measured, measure
 
 from fourtier.client import connect
+from fourtier.runtime.bus.pulsar.connection import PulsarSecurity
 from tests.cluster.jars import MissingToolError
 from tests.road.services import ROAD
 from tests.support.model import ModelRequest, Says, scripted_model
@@ -83,7 +84,12 @@ async def run(arguments: argparse.Namespace) -> None:
             print("Embedded engines: one process, and one agent; more would wait for each other.")
         deployment = await stack.enter_async_context(starting)
         client = await stack.enter_async_context(
-            connect(deployment.bus_url, tenant=deployment.tenant, namespace=deployment.namespace)
+            connect(
+                deployment.bus_url,
+                tenant=deployment.tenant,
+                namespace=deployment.namespace,
+                security=PulsarSecurity(token=deployment.token),
+            )
         )
         levels: list[Measured] = []
         for replicas in sorted(arguments.replicas):

@@ -51,7 +51,7 @@ async def endure_all(
     *,
     cluster: bool = False,
     overloaded: bool = False,
-    tell: Callable[[str], None] = lambda _: None,
+    report: Callable[[str], None] = lambda _: None,
 ) -> Trial:
     """Let faults strike one after another, each among its share of the runs.
 
@@ -73,10 +73,10 @@ async def endure_all(
         for at, fault in enumerate(faults):
             number = runs * (at + 1) // len(faults) - runs * at // len(faults)
             endured.append(await endure(flow, load, fault, number, _FOR_A_FAULT + number))
-            tell(f"{fault.name}: {number} runs in {endured[-1].took:.1f} s")
+            report(f"{fault.name}: {number} runs in {endured[-1].took:.1f} s")
         if overloaded:
             endured.append(await overload(flow, load, within=3 * _FOR_A_FAULT))
-            tell(f"overload in {endured[-1].took:.1f} s")
+            report(f"overload in {endured[-1].took:.1f} s")
         found = await resolved(client, load.runs, within=_RESTS_AFTER)
         verdict = judge(flow.ledger, flow.script, load.runs, found)
         leftovers = [*await dead_letters(bus), *await out_of_step(client, within=_RESTS_AFTER)]

@@ -94,7 +94,7 @@ def hung(name: str, *, lasts: float) -> Fault:
     def announced(_flow: ChaosFlow, runs: Sequence[Run]) -> Sequence[str]:
         if any(name in run.left_out for run in runs):
             return ()
-        return [f"no run was told that it goes without its {name}"]
+        return [f"no answer says that it was made without {name}"]
 
     return Fault(f"{name} hangs", strike, heal, lasts=lasts, expected=announced)
 

@@ -6,7 +6,7 @@ receive more, and whoever wants to replace them is turned away ("Consumer 2 alre
 the broker is started again. In `fourtier up` all die at once, the broker too; here they do not.
 Real Pulsar needs no relay.
 
-The broker tells clients its own address when they look a topic up; the relay puts its own there.
+The broker sends clients its own address when they look a topic up; the relay puts its own there.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ _HOST = "127.0.0.1"
 
 
 class _End(asyncio.Protocol):
-    """One end of a relayed connection: what it hears the other one says."""
+    """One end of a relayed connection: what it receives the other one sends."""
 
     def __init__(self) -> None:
         self.other: _End | None = None

@@ -21,9 +21,9 @@ _UNKNOWN = re.compile(r"Whether it took effect is unknown|was not run|did not fi
 async def dead_letters(bus: Bus) -> list[str]:
     """One line for each dead letter of any service."""
     return [
-        f"{service}: {letter.topic}: {letter.error}"
+        f"{service}: {dead.topic}: {dead.error}"
         for service in SERVICES
-        for letter in await list_dead_letters(bus, service)
+        for dead in await list_dead_letters(bus, service)
     ]
 
 
@@ -34,7 +34,7 @@ class Verdict:
     Attributes:
         lost: run to what it has not left.
         doubled: run to what it has left twice.
-        unknown: the runs that were told to know nothing of their payment.
+        unknown: the runs whose prompt said that the outcome of their payment is unknown.
     """
 
     lost: dict[int, str]
@@ -69,7 +69,7 @@ def _lost(run: Run, found: Findings, paid: Counter[str], informed: Container[str
         if counted[run.number] == 0:
             yield f"no {what}"
     if paid[run.name] == 0 and run.name not in informed:
-        yield "not paid, and not told so"
+        yield "not paid, and the prompt did not say so"
 
 
 def _doubled(run: Run, found: Findings, paid: Counter[str]) -> Iterator[str]:

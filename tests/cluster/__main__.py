@@ -1,4 +1,4 @@
-"""`python -m tests.cluster [COMMAND ...]`: run a command with Pulsar and Neo4j at hand.
+"""`python -m tests.cluster [COMMAND ...]`: run a command with Pulsar and Neo4j running.
 
 Without a command it prints their addresses and runs them until Ctrl-C, to develop against.
 """

@@ -32,7 +32,12 @@ async def test_the_embedded_engines_keep_their_files_in_the_data_directory(
             if not expected:
                 await create(graph, row("a"))
                 await vectors.upsert(ANN, [point("a")])
-    assert sorted(each.name for each in config.data.iterdir()) == ["graph.lbug", "vectors-things"]
+    assert sorted(each.name for each in config.data.iterdir()) == [
+        "graph.lbug",
+        "manifest-graph.json",
+        "manifest-vectors-things.json",
+        "vectors-things",
+    ]
 
 
 async def test_flows_with_prefixes_share_a_vector_server_and_no_vectors(

@@ -142,10 +142,15 @@ class TestNeo4j:
             assert await store.read(None, "RETURN 1 AS one") == [{"one": 1}]
 
 
-async def test_a_read_of_the_embedded_graph_is_interrupted(tmp_path: Path) -> None:
-    async with open_ladybug(tmp_path / "graph.lbug", SCHEMA, query_seconds=LIMIT) as store:
+async def fill(directory: Path) -> None:
+    """Store 3,000 things, without a limit that a busy machine would exceed."""
+    async with open_ladybug(directory / "graph.lbug", SCHEMA) as store:
         await create(store, *(row(str(number), number=number) for number in range(3_000)))
 
+
+async def test_a_read_of_the_embedded_graph_is_interrupted(tmp_path: Path) -> None:
+    await fill(tmp_path)
+    async with open_ladybug(tmp_path / "graph.lbug", SCHEMA, query_seconds=LIMIT) as store:
         # Twice as many as there are threads for reads, so that some wait for their turn.
         slow = [store.read(None, SLOW, number=-1) for _ in range(4)]
         failed = await asyncio.gather(*slow, return_exceptions=True)
@@ -156,9 +161,8 @@ async def test_a_read_of_the_embedded_graph_is_interrupted(tmp_path: Path) -> No
 
 
 async def test_a_write_of_the_embedded_graph_is_rolled_back(tmp_path: Path) -> None:
+    await fill(tmp_path)
     async with open_ladybug(tmp_path / "graph.lbug", SCHEMA, query_seconds=LIMIT) as store:
-        await create(store, *(row(str(number), number=number) for number in range(3_000)))
-
         with pytest.raises(UnavailableError, match=NOT_ANSWERED):
             await store.write(
                 ANN,

@@ -80,7 +80,7 @@ class Asked:
         return first
 
     async def finished(self, number: int) -> None:
-        """Wait until so many runs have got their last reply, and memory has heard of them."""
+        """Wait until so many runs have got their last reply, and their events were published."""
         await self._wait_until(
             lambda: min(len(self.finals), sum(map(len, self.ended.values()))) >= number
         )
@@ -108,7 +108,7 @@ class Asked:
             conversations[f"{run.scope.user}/{run.conversation}"].append(run)
         return conversations
 
-    async def hear_replies(self, inbox: Subscription) -> None:
+    async def receive_replies(self, inbox: Subscription) -> None:
         """Collect the last replies."""
         while True:
             delivery = await inbox.receive()
@@ -118,7 +118,7 @@ class Asked:
                 self.finals[name].append(reply)
                 self._by_name[name].answer = "" if reply.error else reply.content
 
-    async def hear_events(self, events: Subscription) -> None:
+    async def receive_events(self, events: Subscription) -> None:
         """Collect the ends of runs."""
         while True:
             delivery = await events.receive()
@@ -141,7 +141,7 @@ def _request(run: Run) -> AgentRequest:
 
 @asynccontextmanager
 async def asking(flow: ReplicatedFlow) -> AsyncGenerator[Asked]:
-    """A client that sends questions, and hears the events that memory hears."""
+    """A client that sends questions, and receives the events that memory receives."""
     name = envelope.new_id()
     async with flow.connected() as bus:
         asked = Asked(flow, bus, Address(f"inbox.{name}", persistent=False))
@@ -151,10 +151,10 @@ async def asking(flow: ReplicatedFlow) -> AsyncGenerator[Asked]:
             bus.subscribe(events, f"test-{name}", Mode.EXCLUSIVE) as ended,
             asyncio.TaskGroup() as group,
         ):
-            hearing = [
-                group.create_task(asked.hear_replies(inbox)),
-                group.create_task(asked.hear_events(ended)),
+            receiving = [
+                group.create_task(asked.receive_replies(inbox)),
+                group.create_task(asked.receive_events(ended)),
             ]
             yield asked
-            for task in hearing:
+            for task in receiving:
                 task.cancel()

@@ -5,7 +5,7 @@ so that those of a conversation queue up behind each other, and a scripted model
 back while processes come and go, so that there is always work in flight. The event that the agent
 publishes says when a run began and ended; a tool says in which process it ran.
 
-Vectors are the one engine that is not at hand for tests, for Qdrant is in no package. Two processes
+Qdrant is the one engine that tests cannot start, for it is in no package. Two processes
 cannot share the embedded engine's directory, and with a directory each, every one would know half
 of the episodes. So they share `tests/support/qdrant.py`: the client's own local mode behind HTTP,
 or a real server where FOURTIER_TEST_QDRANT_URL names one.

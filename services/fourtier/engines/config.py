@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fourtier.runtime.process.disk import DiskReserve
 from fourtier.runtime.service.context import ServiceContext
 from fourtier.runtime.service.engines import (
     EMBEDDED,
@@ -24,6 +25,7 @@ class EngineConfig:
             `vectors_trust`. None where the system knows it.
         dimensions: of the vectors that the flow's embedding model makes.
         query_seconds: how long a store may take for one call.
+        disk_reserve_mb: embedded engines write nothing while less is free.
     """
 
     data: Path
@@ -37,6 +39,12 @@ class EngineConfig:
     dimensions: int = 384
     collections: CollectionsConfig = CollectionsConfig()
     query_seconds: float = QUERY_SECONDS
+    disk_reserve_mb: int = 0
+
+    @property
+    def disk(self) -> DiskReserve:
+        """The room that embedded engines leave on the disk."""
+        return DiskReserve(self.data, self.disk_reserve_mb)
 
     def name_of(self, collection: Collection) -> str:
         """What a collection is called on a server."""
@@ -70,4 +78,5 @@ def resolve_engines(engines: EnginesConfig, settings: Settings, data: Path) -> E
         dimensions=engines.dimensions,
         collections=engines.collections,
         query_seconds=engines.query_seconds,
+        disk_reserve_mb=engines.disk_reserve_mb,
     )

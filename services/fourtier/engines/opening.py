@@ -40,7 +40,9 @@ async def open_graph(config: EngineConfig, schema: GraphSchema) -> AsyncGenerato
             with _needs("ladybug", "laptop"):
                 from fourtier.engines.graph.ladybug import open_ladybug
             file = config.data / "graph.lbug"
-            opening_file = open_ladybug(file, schema, query_seconds=config.query_seconds)
+            opening_file = open_ladybug(
+                file, schema, disk=config.disk, query_seconds=config.query_seconds
+            )
             yield await stack.enter_async_context(opening_file)
 
 
@@ -72,7 +74,12 @@ async def open_vectors(config: EngineConfig, collection: Collection) -> AsyncGen
                 from fourtier.engines.vectors.edge import open_edge
             directory = config.data / f"vectors-{collection.name}"
             opening_shard = open_edge(
-                directory, dimensions, collection.indexed, query_seconds=config.query_seconds
+                directory,
+                dimensions,
+                collection.indexed,
+                rebuild=collection.rebuild,
+                disk=config.disk,
+                query_seconds=config.query_seconds,
             )
             yield await stack.enter_async_context(opening_shard)
 

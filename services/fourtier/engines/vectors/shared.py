@@ -85,7 +85,7 @@ class SharedVectorStore(ABC):
         within = conditions(scope)
         if after is None:
             return await self._page(within, limit, None)
-        # The engine's page begins with the point that it is told to begin at.
+        # The engine's page begins with the point itself, not behind it.
         found = await self._page(within, limit + 1, stored_id(scope, after))
         return [each for each in found if each.id != after][:limit]
 

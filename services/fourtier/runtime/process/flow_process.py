@@ -13,6 +13,7 @@ from fourtier.runtime.bus.contract import Bus, BusError
 from fourtier.runtime.bus.opening import BusConfig, open_bus
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.process.data_lock import PRIVATE_MASK, locked_data
+from fourtier.runtime.process.disk import DiskReserve, watched_disk
 from fourtier.runtime.process.health import health_server
 from fourtier.runtime.process.host import Host, HostPlan, run_services
 from fourtier.runtime.process.running import Running, announced
@@ -86,15 +87,19 @@ async def flow_process(plan: ProcessPlan) -> AsyncGenerator[FlowProcess]:
     """
     services = tuple(plan.host.services)
     state: list[FlowProcess] = []
+    disk: DiskReserve | None = None
     async with AsyncExitStack() as stack:
         stack.enter_context(_private_files())
         if plan.embedded:
             stack.enter_context(locked_data(plan.host.data))
+            disk = DiskReserve(plan.host.data, plan.host.engines.disk_reserve_mb)
+            disk.check_start()
+            await stack.enter_async_context(watched_disk(disk))
         registry = await stack.enter_async_context(
             telemetry_to(plan.host.settings.otlp_endpoint, plan.flow, services)
         )
         health_port = await stack.enter_async_context(
-            health_server(plan.health_host, plan.health_port, _Health(state), registry)
+            health_server(plan.health_host, plan.health_port, _Health(state, disk), registry)
         )
         process = await _start(stack, plan, health_port)
         state.append(process)
@@ -157,6 +162,7 @@ class _Health:
     """What the health endpoint reports of a process that may not have started yet."""
 
     state: list[FlowProcess]
+    disk: DiskReserve | None = None
 
     def why_not_live(self) -> str:
         hanging = self.state[0].host.hanging() if self.state else ()
@@ -165,7 +171,9 @@ class _Health:
     def why_not_ready(self) -> str:
         if not self.state:
             return "starting"
-        return "" if self.state[0].ready else "stopping"
+        if not self.state[0].ready:
+            return "stopping"
+        return self.disk.problem() if self.disk else ""
 
 
 @contextlib.contextmanager

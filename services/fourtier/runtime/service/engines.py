@@ -55,3 +55,8 @@ class EnginesConfig(Config):
         gt=0,
         description="time limit for one query of a store; the message is tried again later",
     )
+    disk_reserve_mb: int = Field(
+        default=100,
+        ge=0,
+        description="embedded engines write nothing while less is free; a start needs double",
+    )

@@ -41,11 +41,14 @@ class Collection:
     Attributes:
         indexed: the payload fields that searches filter on.
         dimensions: of vectors that are not made by the flow's embedding model.
+        rebuild: the command that makes the vectors again from the graph; None where they hold what
+            is nowhere else.
     """
 
     name: str
     indexed: Sequence[str] = ()
     dimensions: int | None = None
+    rebuild: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,9 @@ import ladybug
 from fourtier.engines.graph.ladybug.schema import create_tables
 from fourtier.engines.graph.ladybug.store import LadybugGraphStore
 from fourtier.engines.limits import TimeLimit
+from fourtier.engines.manifest import Manifest, has_content
 from fourtier.runtime.errors import StartupError
+from fourtier.runtime.process.disk import DiskReserve
 from fourtier.runtime.service.engines import QUERY_SECONDS
 from fourtier.runtime.service.stores import GraphSchema
 
@@ -25,13 +27,20 @@ _BUFFER_BYTES = 256 * 1024 * 1024
 
 @asynccontextmanager
 async def open_ladybug(
-    file: Path, schema: GraphSchema, *, query_seconds: float = QUERY_SECONDS
+    file: Path,
+    schema: GraphSchema,
+    *,
+    disk: DiskReserve | None = None,
+    query_seconds: float = QUERY_SECONDS,
 ) -> AsyncGenerator[LadybugGraphStore]:
     """Open or create the database file with a service's schema.
 
     Raises:
-        StartupError: another process has the file open, or it cannot be opened at all.
+        StartupError: another process has the file open, it is missing although it was there, or it
+            is damaged.
     """
+    manifest = Manifest("the graph", file)
+    sound = await asyncio.to_thread(_check, manifest)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         database = await asyncio.to_thread(_open, file)
@@ -40,13 +49,36 @@ async def open_ladybug(
             raise StartupError(
                 f"the graph {file} is in use by another process: stop that one first"
             ) from error
-        raise StartupError(f"the graph {file} cannot be opened: {error}") from error
-    store = LadybugGraphStore(database, TimeLimit(f"the graph {file}", query_seconds))
+        raise StartupError(
+            f"the graph {file} cannot be opened: {error}. If it is damaged, restore it from a "
+            f"backup (docs/operating.md)"
+        ) from error
+    limit = TimeLimit(f"the graph {file}", query_seconds)
+    store = LadybugGraphStore(database, limit, manifest, disk)
     try:
         await store.execute(lambda connection: create_tables(connection, schema))
+        if not sound:
+            await store.verify(schema)
+        await asyncio.to_thread(manifest.opened)
         yield store
     finally:
         await asyncio.to_thread(store.close)
+    if not store.damaged:
+        await asyncio.to_thread(manifest.closed)
+
+
+def _check(manifest: Manifest) -> bool:
+    """As the manifest says; a graph without one is missing where its index is there."""
+    file = manifest.path
+    if not has_content(file) and not manifest.file.exists():
+        for index in file.parent.glob("vectors-*"):
+            raise StartupError(
+                f"the graph {file} is missing or empty, but its index {index} is there: restore "
+                f"it from a backup (docs/operating.md), or move the index away to begin anew"
+            )
+    sound = manifest.check()
+    manifest.opening()
+    return sound
 
 
 def _open(file: Path) -> ladybug.Database:

@@ -144,7 +144,7 @@ async def neo4j_version(
 
 
 async def create_index(store: Neo4jGraphStore, index: Index) -> None:
-    """Create a key or an index; one that is there stays, also if it came this very moment."""
+    """Create a key or an index; one that exists stays, also if another replica is first."""
     try:
         await retry_on_conflict(lambda: store.write(None, Statement(index.statement)))
     except Neo4jError as error:
