@@ -77,7 +77,7 @@ def contexts() -> list[tuple[str, list[str], list[Question]]]:
 
 
 def _question(text: str, answer: str, facts: Sequence[str]) -> Question:
-    """The newest fact ends with the answer and has most words of the question in front of it."""
+    """The newest fact ends with the answer and names the most words of the question before it."""
     asked = set(re.findall(r"\w+", text.casefold()))
 
     def shared(fact: str) -> float:
@@ -125,10 +125,10 @@ async def ask(
             ),
         )
         ranked = [fact.content for fact in found.facts]
-        place = ranked.index(question.newest) if question.newest in ranked else SEARCHED
-        first += place == 0
-        five += place < 5
-        wrong += bool(question.contradicted & set(ranked[:place]))
+        index = ranked.index(question.newest) if question.newest in ranked else SEARCHED
+        first += index == 0
+        five += index < 5
+        wrong += bool(question.contradicted & set(ranked[:index]))
     return (
         f"R@1 {first / len(questions):6.1%}   R@5 {five / len(questions):6.1%}   "
         f"contradicted fact above {wrong / len(questions):6.1%}"

@@ -41,7 +41,7 @@ def lines(sample: dict[str, Any], name: str) -> Iterator[dict[str, str]]:
         began = datetime.strptime(
             conversation[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y"
         ).replace(tzinfo=UTC)
-        for place, turn in enumerate(conversation[f"session_{number}"]):
+        for index, turn in enumerate(conversation[f"session_{number}"]):
             caption = (
                 f" [shares a picture: {turn['blip_caption']}]" if "blip_caption" in turn else ""
             )
@@ -49,7 +49,7 @@ def lines(sample: dict[str, Any], name: str) -> Iterator[dict[str, str]]:
                 "conversation_id": f"{name}-session-{number}",
                 "user": name,
                 "speaker": turn["speaker"],
-                "timestamp": (began + timedelta(minutes=place)).isoformat(),
+                "timestamp": (began + timedelta(minutes=index)).isoformat(),
                 "content": turn["text"] + caption,
                 "turn_id": f"{name}-{turn['dia_id']}",
             }

@@ -21,9 +21,8 @@ from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.bus.opening import BusConfig, open_bus
 from fourtier.runtime.errors import CallFailedError, PermanentError
 from fourtier.runtime.rpc.caller import open_caller
-from fourtier.runtime.rpc.routes import Route, call_route, event_route
-
 from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
+from fourtier.runtime.rpc.routes import Route, call_route, event_route
 from tests.runtime.rpc.support import (
     NOTED,
     READ,

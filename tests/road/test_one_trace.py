@@ -111,14 +111,16 @@ async def test_from_the_question_to_the_last_memory_write(report: Report, tmp_pa
     assert message_id(root) == message_id(run) == reply.metadata.run_id
 
     up = ["process agent.request", "send agent.request"]
-    learned = ["process invocation.ended", *up]
-    assert ancestors(by_topic["facts", "facts.store"][0], spans) == ["process facts.store", *learned]
+    in_the_run = ["invoke_agent react_mem", *up]
+    learned = ["process invocation.ended", *in_the_run]
+    (fact, *_) = by_topic["facts", "facts.store"]
+    assert ancestors(fact, spans) == ["process facts.store", *learned]
     (stored,) = by_topic["episodes", "episodes.store"]
     assert ancestors(stored, spans) == ["process episodes.store", *learned]
     assert ancestors(by_topic["conversations", "invocation.ended"][0], spans) == learned
     for asked in ("facts.retrieve", "working-memory.append", "completion.complete"):
         (first, *_) = by_topic[asked.partition(".")[0], asked]
-        assert ancestors(first, spans) == [f"process {asked}", f"send {asked}", *up]
+        assert ancestors(first, spans) == [f"process {asked}", f"send {asked}", *in_the_run]
     after_the_answer = [
         span
         for topic in (("facts", "facts.store"), ("episodes", "episodes.store"))

@@ -34,7 +34,7 @@ def host_plan(flow: Flow, settings: Settings, services: Sequence[str] = ()) -> H
 
 
 def engines_of(flow: Flow, settings: Settings) -> EnginesConfig:
-    """Where the flow's stores are and how they are kept."""
+    """Where the flow's stores are and how they are laid out."""
     named = {"graph": settings.graph_url, "vectors": settings.vectors_url}
     return flow.engines.model_copy(update={key: url for key, url in named.items() if url})
 

@@ -43,7 +43,7 @@ class AgentRequest(Scoped):
     groups of tools: the run is offered only tools of one of them.
 
     `request_id` names the run. A repeated request gets the answer of the run that has ended, or
-    goes on where the run was interrupted or cancelled; it is never run twice.
+    continues where the run was interrupted or cancelled; it is never run twice.
     """
 
     question: LongText = Field(min_length=1)

@@ -1,8 +1,6 @@
 """Messages of `conversations`: what happened in one conversation, in order, never searched."""
 
-from typing import Self
-
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from fourtier.schema.message import (
     MAX_ITEMS,
@@ -63,18 +61,13 @@ class InConversation(Scoped):
 class GetConversationMemoryRequest(InConversation):
     """Read a record from its oldest invocation on, or with `last` the newest invocations.
 
-    An answer has a maximum size: a long record is read page by page, by `offset` and `limit`.
+    An answer has a maximum size: a long record is read page by page, by `offset` and `limit`, which
+    have no meaning where `last` is given.
     """
 
     last: int | None = Field(default=None, ge=1, le=MAX_OFFSET)
     offset: int = Field(default=0, ge=0, le=MAX_OFFSET, description="oldest invocations to skip")
     limit: int | None = Field(default=None, ge=1, le=MAX_OFFSET)
-
-    @model_validator(mode="after")
-    def _one_way(self) -> Self:
-        if self.last is not None and (self.offset or self.limit is not None):
-            raise ValueError("`last` cannot be given together with `offset` or `limit`")
-        return self
 
 
 class GetConversationMemoryResponse(Answer):
@@ -148,7 +141,7 @@ class ConversationEnded(InConversation):
     """A conversation was ended by a call or had been idle. Its record is complete."""
 
     ended_at: Timestamp
-    reason: str = Field(description="call or idle")
+    reason: OptionalName = Field(description="call or idle")
 
 
 def by_conversation(message: InConversation) -> str:

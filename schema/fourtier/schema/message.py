@@ -125,7 +125,7 @@ class Answer(Message):
     error: Error | None = None
 
 
-class Vector(RootModel[str]):
+class Vector(RootModel[Annotated[str, Field(max_length=_MAX_VECTOR)]]):
     """A dense vector on the wire: base64 of little-endian float32.
 
     Raises:
@@ -137,8 +137,6 @@ class Vector(RootModel[str]):
     @field_validator("root")
     @classmethod
     def _whole_numbers(cls, text: str) -> str:
-        if len(text) > _MAX_VECTOR:
-            raise ValueError(f"a vector has at most {_MAX_VECTOR} characters, not {len(text)}")
         try:
             raw = base64.b64decode(text, validate=True)
         except binascii.Error as error:

@@ -8,9 +8,9 @@ from fourtier.schema.message import (
     MAX_ITEMS,
     MAX_OFFSET,
     Answer,
+    Arguments,
     LongText,
     Message,
-    Metadata,
     Name,
     Scoped,
     Timestamp,
@@ -30,7 +30,7 @@ class WorkingMemoryItem(Message):
     type: Literal["thought", "action", "observation", "answer"]
     content: LongText
     timestamp: Timestamp
-    metadata: Metadata = {}
+    metadata: Arguments = {}
 
 
 class InRun(Scoped):
@@ -43,11 +43,12 @@ class Trace(Message):
     """A run's working memory as the next prompt shows it.
 
     `condensed` stands for the steps older than `items`; it is empty until the trace has outgrown
-    its threshold.
+    its threshold. `omitted` counts older items that did not fit into the answer.
     """
 
     condensed: str = ""
     items: tuple[WorkingMemoryItem, ...] = ()
+    omitted: int = 0
     tokens: int = 0
 
 

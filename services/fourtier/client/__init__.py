@@ -1,6 +1,7 @@
 """Public: a typed client for programs that use a flow.
 
-async with connect("pulsar://127.0.0.1:6650", namespace="laptop") as client:
+token = Path(".fourtier/bus/token").read_text()
+async with connect("pulsar://127.0.0.1:6650", namespace="laptop", token=token) as client:
     reply = await client.answer("What was my budget?", user="ann")
     print(reply.answer)
 

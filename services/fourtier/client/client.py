@@ -168,7 +168,8 @@ async def connect(
     *,
     tenant: str = "fourtier",
     namespace: str = "default",
-    security: PulsarSecurity = PulsarSecurity(),
+    token: str | None = None,
+    trust_certificates: str | None = None,
 ) -> AsyncGenerator[Client]:
     """Connect to a flow's bus.
 
@@ -176,11 +177,15 @@ async def connect(
         url: of the broker, `pulsar://HOST:PORT` or `pulsar+ssl://HOST:PORT`.
         tenant: of the flow.
         namespace: of the flow.
-        security: token and certificates.
+        token: that lets this program in. The embedded broker of `fourtier up` wants the one that it
+            keeps in the file `bus/token` of its data directory.
+        trust_certificates: file with the authority that signed the broker's certificate; None
+            where the system knows it.
 
     Raises:
         BusError: there is no broker at the URL.
     """
+    security = PulsarSecurity(token=token, trust_certificates=trust_certificates)
     async with (
         connect_pulsar(url, tenant, namespace, security=security, log_file=os.devnull) as bus,
         client_on(bus) as client,

@@ -123,7 +123,7 @@ class Episodes(ScopedCalls):
     async def search(
         self, scope: Scope, query: str, *, top_k: int = 3, result: Result | None = None
     ) -> tuple[Episode, ...]:
-        """Find episodes by their goal, best first; `result` keeps those that ended so."""
+        """Find episodes by their goal, best first; `result` selects those that ended so."""
         found = await self._call(RETRIEVE_EPISODES, scope, query=query, top_k=top_k, result=result)
         return found.episodes
 

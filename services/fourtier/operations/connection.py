@@ -1,4 +1,4 @@
-"""How a command finds the flow that it talks to."""
+"""How an interface finds the running flow that it talks to."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -17,8 +17,8 @@ from fourtier.runtime.settings import Settings, read_settings
 async def open_flow_bus(flow: str) -> AsyncGenerator[Bus]:
     """Connect to the bus of a running flow.
 
-    A flow with a broker of its own is found by its URL, one with the embedded bus by the note that
-    it leaves in its data directory.
+    A flow on a server is found by its URL, one with the embedded bus by the file that it writes
+    into its data directory.
 
     Raises:
         StartupError: no flow is running there.
@@ -34,18 +34,18 @@ def reachable_bus(flow: Flow, settings: Settings) -> BusConfig:
     Raises:
         StartupError: no flow is running with the data directory, or its bus is inside its process.
     """
-    place = bus_config(flow, settings)
-    if place.url == "memory://":
+    config = bus_config(flow, settings)
+    if config.url == "memory://":
         raise StartupError("a flow on memory:// can be reached only from its own process")
-    if place.url != "embedded":
-        return place
-    running = read_running(place.data)
+    if config.url != "embedded":
+        return config
+    running = read_running(config.data)
     return BusConfig(
         url=running.bus_url,
         tenant=running.tenant,
         namespace=running.namespace,
-        data=place.data,
-        security=place.security if place.security.token else embedded_security(place.data),
+        data=config.data,
+        security=config.security if config.security.token else embedded_security(config.data),
     )
 
 

@@ -46,6 +46,16 @@ async def test_clock_knows_time_zones() -> None:
     assert "is not a time zone" in await use(clock, {"time_zone": "Mars/Olympus"})
 
 
+async def test_a_function_gets_the_context_of_its_run_and_the_model_does_not_see_it() -> None:
+    def whose(thing: str, context: RunContext) -> str:
+        """Say whose it is."""
+        return f"{thing} of {context.scope.user} in {context.run_id}"
+
+    assert set(FunctionTool(whose).spec.parameters["properties"]) == {"thing"}
+    assert await use(whose, {"thing": "the budget"}) == "the budget of ann in run"
+    assert "context: Extra inputs" in await use(whose, {"thing": "x", "context": "y"})
+
+
 async def test_wrong_arguments_are_named() -> None:
     def add(left: int, right: int = 1) -> int:
         """Add."""

@@ -1,4 +1,4 @@
-"""`pip install fourtier` alone: client and command line, and one clear line about what is missing."""
+"""`pip install fourtier` alone: client and command line, and one line about what is missing."""
 
 import asyncio
 import os
@@ -30,7 +30,9 @@ def uv() -> str:
 
 
 def run(*command: str, cwd: Path = REPOSITORY) -> str:
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    done = subprocess.run(  # noqa: S603 - our own command
+        command, cwd=cwd, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)}: {done.stdout}{done.stderr}")
     return done.stdout
@@ -54,7 +56,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def fourtier(base: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return subprocess.run(  # noqa: S603 - our own command
         [str(base / "bin/fourtier"), *arguments],
         cwd=cwd,
         env=os.environ | {"COLUMNS": "200", "FOURTIER_DATA": str(cwd / "data")},
@@ -73,7 +75,9 @@ def test_no_model_no_store_and_no_engine_comes_along(base: Path) -> None:
 
 
 def test_the_client_can_be_imported_and_used(base: Path) -> None:
-    program = "from fourtier.client import Client, connect; from fourtier.schema.message import Scope"
+    program = (
+        "from fourtier.client import Client, connect; from fourtier.schema.message import Scope"
+    )
     run(str(base / "bin/python"), "-W", "error", "-c", program)
 
 

@@ -49,7 +49,7 @@ class Terminal:
 @contextmanager
 def terminal(program: str) -> Generator[Terminal]:
     master, slave = pty.openpty()
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # noqa: S603 - our own program
         [sys.executable, "-c", program],
         stdin=slave,
         stdout=slave,

@@ -28,7 +28,7 @@ from tests.interfaces.cli.support import Command
 
 NOW = datetime(2026, 3, 1, 10, tzinfo=UTC)
 IDS = [str(uuid4()) for _ in range(3)]
-HOSTILE = "\x1b[2J\x1b]0;pwned\x07\x9b1A‮ [red]me[/]"
+HOSTILE = "\x1b[2J\x1b]0;pwned\x07\x9b1A\u202e [red]me[/]"
 HARMLESS = r"\x1b[2J\x1b]0;pwned\x07\x9b1A\u202e [red]me[/]"
 ONE_USER = ("--user", "ann")
 
@@ -111,10 +111,10 @@ def test_control_characters_in_memories_are_shown_and_not_sent(
 ) -> None:
     fourtier.routes = [route]
     assert fourtier(what, "list", *ONE_USER) == 0
-    assert not set("\x1b\x07\x9b‮") & set(fourtier.out)
+    assert not set("\x1b\x07\x9b\u202e") & set(fourtier.out)
     assert r"\x1b[2J" in fourtier.out
     assert fourtier(what, "list", *ONE_USER, "--json") == 0
-    assert not set("\x1b\x07\x9b‮") & set(fourtier.out)
+    assert not set("\x1b\x07\x9b\u202e") & set(fourtier.out)
     (first, *_) = json.loads(fourtier.out)
     assert HOSTILE in (first.get("content"), first.get("goal"))
 

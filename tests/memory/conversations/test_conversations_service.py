@@ -51,18 +51,18 @@ async def delete(caller: Caller, *, user: str = "ann", conversation_id: str = "c
 
 async def until_recorded(caller: Caller, number: int, conversation_id: str = "c1") -> None:
     async def there() -> bool:
-        kept = await record(caller, conversation_id=conversation_id)
-        return len(kept.invocations) == number
+        found = await record(caller, conversation_id=conversation_id)
+        return len(found.invocations) == number
 
     await wait_until(there)
 
 
 async def test_an_unknown_conversation_has_no_invocations(caller: Caller) -> None:
-    kept = await record(caller)
+    found = await record(caller)
 
-    assert kept.conversation_id == "c1"
-    assert kept.invocations == ()
-    assert not kept.ended
+    assert found.conversation_id == "c1"
+    assert found.invocations == ()
+    assert not found.ended
 
 
 async def test_a_finished_run_is_recorded_as_asked_did_result(caller: Caller) -> None:
@@ -103,9 +103,9 @@ async def test_invocations_stand_in_the_order_of_their_time_however_they_arrive(
         await caller.publish(DIALOGUE_RECORDED, turn(number))
     await until_recorded(caller, 300, "old")
 
-    kept = await record(caller, conversation_id="old")
+    found = await record(caller, conversation_id="old")
 
-    assert [each.id for each in kept.invocations] == [f"D1:{number}" for number in range(300)]
+    assert [each.id for each in found.invocations] == [f"D1:{number}" for number in range(300)]
 
 
 async def test_the_same_moment_is_ordered_by_id(caller: Caller) -> None:
@@ -119,9 +119,9 @@ async def test_last_gives_the_newest_oldest_first(caller: Caller) -> None:
     for minute in range(5):
         await update(caller, f"q{minute}", minute=minute)
 
-    kept = await record(caller, last=2)
+    found = await record(caller, last=2)
 
-    assert [each.query for each in kept.invocations] == ["q3", "q4"]
+    assert [each.query for each in found.invocations] == ["q3", "q4"]
 
 
 async def test_a_second_update_with_an_id_replaces_the_first(caller: Caller) -> None:
@@ -163,8 +163,8 @@ async def test_two_users_with_one_conversation_id_have_two_conversations(caller:
 
     assert [each.query for each in (await record(caller, user="ann")).invocations] == ["of ann"]
     assert [each.query for each in (await record(caller, user="bob")).invocations] == ["of bob"]
-    kept = await record(caller, user="ann", collection="work")
-    assert [each.query for each in kept.invocations] == ["at work"]
+    found = await record(caller, user="ann", collection="work")
+    assert [each.query for each in found.invocations] == ["at work"]
     assert (await listed(caller, user="ann")).total == 1
     assert await end(caller, user="bob")
     assert not (await record(caller, user="ann")).ended
@@ -188,7 +188,7 @@ async def test_a_list_pages_through_conversations_last_touched_first(caller: Cal
     assert first.conversations[0].updated_at > first.conversations[1].updated_at
 
 
-async def test_a_deleted_conversation_leaves_nothing_and_may_begin_anew(caller: Caller) -> None:
+async def test_a_deleted_conversation_leaves_nothing_and_may_begin_again(caller: Caller) -> None:
     await update(caller, "one")
     await update(caller, "two", minute=1)
 
@@ -206,8 +206,8 @@ async def test_text_comes_back_as_it_was_said(caller: Caller) -> None:
 
     await update(caller, said, summary_id=said, conversation_id=said)
 
-    kept = await record(caller, conversation_id=said)
-    assert [(each.id, each.query) for each in kept.invocations] == [(said, said)]
+    found = await record(caller, conversation_id=said)
+    assert [(each.id, each.query) for each in found.invocations] == [(said, said)]
 
 
 async def test_records_and_the_queue_survive_a_restart(tmp_path: Path) -> None:
@@ -218,6 +218,20 @@ async def test_records_and_the_queue_survive_a_restart(tmp_path: Path) -> None:
         await flow.caller.publish(INVOCATION_ENDED, run("r2", minute=1))
     async with running_flow(tmp_path, SERVICES, bus="embedded") as flow:
         await until_recorded(flow.caller, 2)
-        kept = await record(flow.caller)
+        found = await record(flow.caller)
 
-    assert [each.id for each in kept.invocations] == ["r1", "r2"]
+    assert [each.id for each in found.invocations] == ["r1", "r2"]
+
+
+async def test_conversations_of_two_collections_stay_two_whatever_their_names(
+    caller: Caller,
+) -> None:
+    await update(caller, "The secret.", collection="a", conversation_id="b\nc")
+    await update(caller, "Hello.", collection="a\nb", conversation_id="c")
+
+    for collection, conversation_id, text in (
+        ("a", "b\nc", "The secret."),
+        ("a\nb", "c", "Hello."),
+    ):
+        found = await record(caller, collection=collection, conversation_id=conversation_id)
+        assert [each.query for each in found.invocations] == [text]

@@ -38,7 +38,7 @@ class Parts:
         return Ending(store or self.store, self.caller, idle)
 
     async def ran(self, run_id: str, at: datetime | None = None) -> None:
-        """Record a run that was over at a moment; default: now."""
+        """Record a run that was over at a time; default: now."""
         now = datetime.now(UTC)
         await self.store.append([InvocationRecord.from_run(run(run_id, at=at or now))], now)
 
@@ -90,17 +90,17 @@ async def test_a_new_invocation_reopens_and_a_later_end_promotes_again(parts: Pa
 
 
 async def test_a_repeated_invocation_does_not_reopen(parts: Parts) -> None:
-    moment = datetime.now(UTC)
-    await parts.ran("r1", moment)
+    at = datetime.now(UTC)
+    await parts.ran("r1", at)
     await parts.ending().end(KEY)
 
-    await parts.ran("r1", moment)
+    await parts.ran("r1", at)
 
     assert await parts.is_ended()
 
 
 class CrashingStore(ConversationStore):
-    """Dies after the event is out and before the end is kept."""
+    """Dies after the event is out and before the end is stored."""
 
     async def mark_ended(self, ended: Sequence[ConversationState]) -> None:
         raise ConnectionResetError(f"killed before marking {len(ended)}")

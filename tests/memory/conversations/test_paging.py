@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
 
 from fourtier.memory.conversations.store import MAX_ANSWER_CHARACTERS
 from fourtier.runtime.rpc.caller import Caller
@@ -91,8 +90,3 @@ async def test_last_says_whether_there_are_earlier_ones(caller: Caller) -> None:
     for last, earlier in ((2, True), (3, False), (4, False)):
         request = GetConversationMemoryRequest(user="ann", conversation_id="c1", last=last)
         assert (await caller.call(GET_CONVERSATION, request)).earlier == earlier
-
-
-def test_last_and_offset_exclude_each_other() -> None:
-    with pytest.raises(ValidationError, match="together"):
-        GetConversationMemoryRequest(user="ann", conversation_id="c1", last=2, offset=1)

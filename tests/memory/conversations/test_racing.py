@@ -87,7 +87,7 @@ async def recorded(store: ConversationStore) -> list[tuple[str, str]]:
     return [(each.id, each.result) for each in found.invocations]
 
 
-async def test_what_is_added_while_the_conversation_is_deleted_begins_it_anew(
+async def test_what_is_added_while_the_conversation_is_deleted_begins_it_again(
     replicas: tuple[Interrupted, ConversationStore, ConversationStore],
 ) -> None:
     graph, one, other = replicas
@@ -97,7 +97,7 @@ async def test_what_is_added_while_the_conversation_is_deleted_begins_it_anew(
     assert await recorded(one) == [("second", "Yes.")]
 
 
-async def test_what_is_replaced_while_the_conversation_is_deleted_begins_it_anew(
+async def test_what_is_replaced_while_the_conversation_is_deleted_begins_it_again(
     replicas: tuple[Interrupted, ConversationStore, ConversationStore],
 ) -> None:
     graph, one, other = replicas

@@ -118,7 +118,7 @@ async def test_hits_come_best_first(caller: Caller) -> None:
     assert scores == sorted(scores, reverse=True)
 
 
-async def test_success_and_failure_are_told_apart(caller: Caller) -> None:
+async def test_success_and_failure_are_distinguished(caller: Caller) -> None:
     good = await store(caller, "Book a flight to Rome", result="success")
     bad = await store(caller, "Book a flight to Rome in May", result="failure")
 
@@ -174,7 +174,7 @@ async def test_the_list_is_newest_first_in_pages_with_the_total(caller: Caller) 
     assert first.episodes[0].score is None
 
 
-async def test_what_arrives_together_is_answered_in_order(caller: Caller) -> None:
+async def test_what_arrives_in_a_batch_is_answered_in_order(caller: Caller) -> None:
     many = [
         StoreEpisodeRequest(
             user=f"user{number % 3}", goal=f"Task {number % 5}", episode_id=f"e{number % 5}"
@@ -223,7 +223,7 @@ async def test_one_is_deleted_and_then_all(caller: Caller) -> None:
     assert (await listed(caller)).total == 0
 
 
-async def test_a_vector_of_another_model_is_refused_in_words(caller: Caller) -> None:
+async def test_a_vector_of_another_model_is_an_error_in_words(caller: Caller) -> None:
     await store(caller, "Book a flight to Rome")
     request = RetrieveEpisodesRequest(user="ann", query="x", embedding=Vector.of([1.0, 2.0]))
 

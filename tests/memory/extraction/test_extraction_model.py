@@ -46,19 +46,19 @@ async def flow_with(
 
 async def dead_letter(flow: RunningFlow) -> Delivery:
     address = dead_letter_address("extraction")
-    async with flow.bus.subscribe(address, OPERATOR, Mode.SHARED) as letters:
-        return await letters.receive()
+    async with flow.bus.subscribe(address, OPERATOR, Mode.SHARED) as dead_letters:
+        return await dead_letters.receive()
 
 
-async def test_the_model_sees_what_was_said_and_its_facts_are_kept(tmp_path: Path) -> None:
-    told = fact(
+async def test_the_model_sees_what_was_said_and_its_facts_are_stored(tmp_path: Path) -> None:
+    learned = fact(
         "Ann's budget for the Hawaii trip in 2026 is 10,000 dollars.",
         subject="Ann",
         attribute="budget for the Hawaii trip",
         quote="my budget is 10,000 dollars",
         kind="procedural",
     )
-    reply = Writes({"facts": [told]})
+    reply = Writes({"facts": [learned]})
     async with (
         flow_with(tmp_path, reply) as (flow, model),
         listening(flow.bus, STORE_FACT.topic) as facts,
@@ -66,16 +66,16 @@ async def test_the_model_sees_what_was_said_and_its_facts_are_kept(tmp_path: Pat
         question = "For Hawaii my budget is 10,000 dollars. What can I do?"
         await flow.caller.publish(INVOCATION_ENDED, run(question, answer="You can hike."))
 
-        kept = await facts.next()
+        stored = await facts.next()
 
-    assert kept.content == told["content"]
-    assert (kept.kind, kept.subject, kept.attribute) == (
+    assert stored.content == learned["content"]
+    assert (stored.kind, stored.subject, stored.attribute) == (
         "procedural",
         "Ann",
         "budget for the Hawaii trip",
     )
-    assert kept.quote == "my budget is 10,000 dollars"
-    assert (kept.user, kept.speaker, kept.timestamp) == ("ann", "ann", START)
+    assert stored.quote == "my budget is 10,000 dollars"
+    assert (stored.user, stored.speaker, stored.timestamp) == ("ann", "ann", START)
     assert facts.ids == ["r1/fact/0"]
     (request,) = model.requests
     assert question in request.last
@@ -94,9 +94,9 @@ async def test_a_task_is_one_completion_for_facts_and_episode(tmp_path: Path) ->
         listening(flow.bus, STORE_EPISODE.topic) as episodes,
     ):
         await flow.caller.publish(INVOCATION_ENDED, run("Fly me to Rome", steps=[SEARCH, BOOK]))
-        kept, episode = await facts.next(), await episodes.next()
+        stored, episode = await facts.next(), await episodes.next()
 
-    assert kept.content == "Ann flies to Rome."
+    assert stored.content == "Ann flies to Rome."
     assert episode.goal == EPISODE["goal"]
     assert list(episode.steps) == EPISODE["steps"]
     assert (episode.lessons, episode.result) == ("Compare prices first.", "success")
@@ -134,9 +134,9 @@ async def test_made_up_quotes_and_credentials_do_not_pass(tmp_path: Path) -> Non
     ):
         question = "I live in Oslo, my password is hunter2"
         await flow.caller.publish(INVOCATION_ENDED, run(question))
-        kept = await facts.next()
+        stored = await facts.next()
 
-    assert (kept.content, kept.quote) == ("Ann lives in Oslo.", "")
+    assert (stored.content, stored.quote) == ("Ann lives in Oslo.", "")
 
 
 async def test_nothing_wanted_is_nothing_asked(tmp_path: Path) -> None:
@@ -167,9 +167,9 @@ async def test_a_turn_of_dialogue_is_read_with_its_speaker(tmp_path: Path) -> No
         listening(flow.bus, STORE_FACT.topic) as facts,
     ):
         await flow.caller.publish(DIALOGUE_RECORDED, turn)
-        kept = await facts.next()
+        stored = await facts.next()
 
-    assert (kept.speaker, kept.metadata) == ("Mia", {"turn_id": "D1:3"})
+    assert (stored.speaker, stored.metadata) == ("Mia", {"turn_id": "D1:3"})
     assert "Mia said:\nWe live on a farm." in model.requests[0].last
 
 
@@ -183,7 +183,7 @@ async def test_one_bad_answer_is_asked_again(tmp_path: Path) -> None:
         assert (await facts.next()).content == "Ann sings."
 
 
-async def test_answers_that_stay_bad_go_to_the_dead_letters_and_the_next_is_served(
+async def test_answers_that_stay_bad_go_to_the_dead_letter_queue_and_the_next_is_served(
     tmp_path: Path,
 ) -> None:
     def script(request: ModelRequest) -> Reply:
@@ -197,12 +197,12 @@ async def test_answers_that_stay_bad_go_to_the_dead_letters_and_the_next_is_serv
     ):
         await flow.caller.publish(INVOCATION_ENDED, run("I dance."))
         await flow.caller.publish(INVOCATION_ENDED, run("I sing.", run_id="r2"))
-        letter = await dead_letter(flow)
+        dead = await dead_letter(flow)
 
-        assert "bad-output" in letter.properties["dead-error"]
-        assert "facts.0.kind" in letter.properties["dead-error"]
-        assert letter.properties["dead-topic"] == "invocation.ended"
-        assert b"I dance." in letter.payload
+        assert "bad-output" in dead.properties["dead-error"]
+        assert "facts.0.kind" in dead.properties["dead-error"]
+        assert dead.properties["dead-topic"] == "invocation.ended"
+        assert b"I dance." in dead.payload
         assert (await facts.next()).content == "Ann sings."
 
 
@@ -221,7 +221,27 @@ async def test_a_very_long_message_is_cut_to_the_budget(tmp_path: Path) -> None:
 async def test_a_malformed_event_goes_to_the_dead_letter_queue(tmp_path: Path) -> None:
     async with running_flow(tmp_path, {"extraction": {}}) as flow:
         await flow.bus.publish(Address("invocation.ended"), b'{"user": "ann", "question": 7}')
-        letter = await dead_letter(flow)
+        dead = await dead_letter(flow)
 
-    assert letter.properties["dead-error"].startswith("malformed: is not a valid InvocationEnded")
-    assert "question" in letter.properties["dead-error"]
+    assert dead.properties["dead-error"].startswith("malformed: is not a valid InvocationEnded")
+    assert "question" in dead.properties["dead-error"]
+
+
+async def test_a_model_gives_at_most_max_statements_of_one_message(tmp_path: Path) -> None:
+    many = [fact(f"Ann has {number} cats.") for number in range(10)]
+    reply = Writes({"facts": [*many, *many]})
+    last = Writes({"facts": [fact("Ann sings.")]})
+    async with (
+        flow_with(tmp_path, reply, last, **{"max-statements": 3}) as (flow, _),
+        listening(flow.bus, STORE_FACT.topic) as facts,
+    ):
+        await flow.caller.publish(INVOCATION_ENDED, run("I have cats."))
+        await flow.caller.publish(INVOCATION_ENDED, run("I sing.", run_id="r2"))
+        stored = await facts.take(4)
+
+    assert [each.content for each in stored] == [
+        "Ann has 0 cats.",
+        "Ann has 1 cats.",
+        "Ann has 2 cats.",
+        "Ann sings.",
+    ]

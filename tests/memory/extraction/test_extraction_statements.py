@@ -17,9 +17,11 @@ from fourtier.schema.episodes import (
     StoreEpisodeRequest,
 )
 from fourtier.schema.facts import LIST_FACTS, STORE_FACT, ListFactsRequest, StoreFactRequest
+from fourtier.schema.message import MAX_LONG_TEXT
 from tests.memory.extraction.runs import BOOK, SEARCH, START, run
 from tests.support.flow import RunningFlow, running_flow
 from tests.support.listening import Listener, listening
+from tests.support.reporting import reported
 from tests.support.waiting import wait_until
 
 
@@ -37,8 +39,8 @@ class Extraction:
         else:
             await self.flow.caller.publish(DIALOGUE_RECORDED, event)
 
-    async def resolve_validity(self) -> None:
-        """Wait until all that was told is handled: it is, once a run told behind it is."""
+    async def wait_until_handled(self) -> None:
+        """Wait until everything told is handled: it is, once a run told after it is."""
         await self.tell(run("I am the last one.", run_id="last", steps=[SEARCH, BOOK]))
         while (await self.facts.next()).invocation_id != "last":
             pass
@@ -79,21 +81,21 @@ async def test_the_users_statements_become_facts_with_their_origin(extraction: E
     assert extraction.facts.ids == ["r1/fact/0", "r1/fact/1"]
 
 
-async def test_the_agents_answer_is_no_source(extraction: Extraction) -> None:
+async def test_the_agents_answer_is_not_a_source(extraction: Extraction) -> None:
     await extraction.tell(run("Where do I live?", answer="You live in Oslo. Your dog is Rex."))
-    await extraction.resolve_validity()
+    await extraction.wait_until_handled()
 
     assert extraction.facts.heard == []
 
 
-async def test_a_question_with_one_step_or_none_is_no_task(extraction: Extraction) -> None:
+async def test_a_question_with_one_step_or_none_is_not_a_task(extraction: Extraction) -> None:
     memory = AgentStep(action="retrieve_facts", arguments={"query": "x"}, observation="- y")
     missing = AgentStep(action="fly", observation="There is no tool 'fly'. There are: none.")
     await extraction.tell(run("How late is it?", run_id="r1"))
     await extraction.tell(run("How late is it?", run_id="r2", steps=[SEARCH]))
     await extraction.tell(run("Where do I live?", run_id="r3", steps=[memory, memory, SEARCH]))
     await extraction.tell(run("Fly me to Rome", run_id="r4", steps=[missing, missing, SEARCH]))
-    await extraction.resolve_validity()
+    await extraction.wait_until_handled()
 
     assert extraction.episodes.heard == []
 
@@ -171,7 +173,7 @@ async def test_the_flags_of_the_event_are_honoured(extraction: Extraction) -> No
     steps = [SEARCH, BOOK]
     await extraction.tell(run("I live in Oslo.", steps=steps, extract_facts=False))
     await extraction.tell(run("I live in Bergen.", steps=steps, run_id="r2", record_episode=False))
-    await extraction.resolve_validity()
+    await extraction.wait_until_handled()
 
     assert [fact.content for fact in extraction.facts.heard] == ["I live in Bergen."]
     assert [episode.goal for episode in extraction.episodes.heard] == ["I live in Oslo."]
@@ -268,3 +270,47 @@ async def test_an_event_that_comes_again_doubles_nothing(tmp_path: Path) -> None
         await wait_until(all_there)
         (fact,) = (await caller.call(LIST_FACTS, ListFactsRequest(user="bob"))).facts
         assert fact.content == "I sing."
+
+
+async def test_equal_statements_of_one_message_count_once(extraction: Extraction) -> None:
+    await extraction.tell(run("I like tea. i  like tea! My cat is Tom. " * 500))
+    await extraction.wait_until_handled()
+
+    assert [each.content for each in extraction.facts.heard] == ["I like tea.", "My cat is Tom."]
+
+
+async def test_a_message_gives_at_most_max_statements_and_the_others_are_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with reported() as report:
+        async with (
+            running_flow(tmp_path, {"extraction": {"max-statements": 20}}) as flow,
+            listening(flow.bus, STORE_FACT.topic) as facts,
+            listening(flow.bus, STORE_EPISODE.topic) as episodes,
+        ):
+            extraction = Extraction(flow, facts, episodes)
+            text = " ".join(f"I have {number} cats." for number in range(100, 170))
+            await extraction.tell(run(text))
+            await extraction.wait_until_handled()
+
+        (rejected,) = report.points("fourtier.learning.rejected_statements")
+    assert [each.content for each in facts.heard] == [
+        f"I have {number} cats." for number in range(100, 120)
+    ]
+    assert facts.ids == [f"r1/fact/{number}" for number in range(20)]
+    assert rejected.value == 50
+    assert rejected.attributes == {"messaging.consumer.group.name": "extraction"}
+    assert "50 of 70 statements in r1 are rejected: at most 20 are stored" in caplog.text
+
+
+async def test_a_message_of_the_largest_size_gives_few_commands(extraction: Extraction) -> None:
+    numbered = (f"I have {number} red apples here. " for number in range(1_000_000))
+    text = ""
+    for sentence in numbered:
+        if len(text) + len(sentence) > MAX_LONG_TEXT:
+            break
+        text += sentence
+    await extraction.tell(run(text))
+    await extraction.wait_until_handled()
+
+    assert len(extraction.facts.heard) == 50

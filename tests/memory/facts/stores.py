@@ -26,7 +26,7 @@ MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
 class BrokenError(Exception):
-    """What a store raises that is told to."""
+    """What a store raises where a test wants it to."""
 
 
 @dataclass

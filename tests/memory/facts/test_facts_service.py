@@ -87,7 +87,7 @@ async def test_the_same_statement_twice_is_one_fact(caller: Caller) -> None:
     assert listed.facts[0].timestamp.day == 2
 
 
-async def test_a_newer_statement_supersedes_and_the_older_is_kept(caller: Caller) -> None:
+async def test_a_newer_statement_supersedes_and_the_older_is_stored(caller: Caller) -> None:
     old = await store(caller, "My budget for the Hawaii trip is 10,000 dollars", day=1)
     new = await store(caller, "My Hawaii budget is now 12,000 dollars", day=2)
 
@@ -190,7 +190,7 @@ async def test_subject_and_attribute_name_what_is_superseded(caller: Caller) -> 
     assert [fact.content for fact in await search(caller, "work")] == ["Telenor pays Ann"]
 
 
-async def test_an_embedding_of_another_model_is_refused(caller: Caller) -> None:
+async def test_an_embedding_of_another_model_is_an_error(caller: Caller) -> None:
     await store(caller, "I live in Oslo")
 
     with pytest.raises(CallFailedError, match="another embedding model"):

@@ -111,9 +111,9 @@ def test_order_batches_and_repetition_change_nothing(
     runner: Runner, delivered: tuple[list[ScopedFact], list[list[ScopedFact]]]
 ) -> None:
     stated, batches = delivered
-    together = runner.run(state_after(runner.store, [stated]))
-    assert runner.run(state_after(runner.store, batches)) == together
-    assert runner.run(state_after(runner.store, [*batches, *batches])) == together
+    at_once = runner.run(state_after(runner.store, [stated]))
+    assert runner.run(state_after(runner.store, batches)) == at_once
+    assert runner.run(state_after(runner.store, [*batches, *batches])) == at_once
 
 
 @given(st.lists(statements(), min_size=2, max_size=7), st.data())

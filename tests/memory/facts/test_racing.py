@@ -1,4 +1,4 @@
-"""Three replicas that write one user's facts at once, as while one joins and one leaves."""
+"""Three replicas, and two writers in each, that write one user's facts at once."""
 
 import asyncio
 import random
@@ -25,7 +25,7 @@ CONTENTS = [
     "I moved to Bergen",
     "I like tea",
 ]
-ROUNDS, REPLICAS, DEEDS = 40, 3, 2
+ROUNDS, REPLICAS, WRITERS, DEEDS = 30, 3, 2, 2
 ALL = 1_000
 
 
@@ -52,7 +52,7 @@ class Late(Vectors):
 
 
 class Replica:
-    """One of them."""
+    """One of the replicas."""
 
     def __init__(self, store: Opened, chance: random.Random) -> None:
         self._store = store
@@ -85,7 +85,7 @@ async def test_facts_and_vectors_end_as_if_one_had_written(store: Opened, seed: 
     replicas = [Replica(store, random.Random(chance.random())) for _ in range(REPLICAS)]  # noqa: S311
 
     for _ in range(ROUNDS):
-        await asyncio.gather(*(replica.work(scope) for replica in replicas))
+        await asyncio.gather(*(replica.work(scope) for replica in replicas * WRITERS))
 
         facts, number = await store.facts.page(scope, ALL, 0, superseded=True)
         assert number == len(facts)
@@ -99,8 +99,8 @@ async def test_facts_and_vectors_end_as_if_one_had_written(store: Opened, seed: 
 
 
 def resolved(facts: Sequence[FactRecord]) -> list[FactRecord]:
-    """The facts as they are when each slot is settled anew."""
+    """The facts as they are when each slot is resolved again."""
     slots: defaultdict[str, list[FactRecord]] = defaultdict(list)
     for fact in facts:
         slots[fact.slot or fact.id].append(fact)
-    return [each for members in slots.values() for each in resolve_validity(members)]
+    return [each for records in slots.values() for each in resolve_validity(records)]

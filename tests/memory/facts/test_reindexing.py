@@ -1,4 +1,4 @@
-"""The vectors made from the graph: whole, anew, in parts, and while others write."""
+"""The vectors made from the graph: whole, again, in parts, and while others write."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from pathlib import Path
@@ -24,9 +24,9 @@ async def store(tmp_path: Path) -> AsyncGenerator[Opened]:
 
 async def rebuilt(facts: FactStore) -> list[Part]:
     """All parts of a rebuild."""
-    parts = [await facts.rebuild("")]
+    parts = [await facts.reindex("")]
     while parts[-1].cursor:
-        parts.append(await facts.rebuild(parts[-1].cursor))
+        parts.append(await facts.reindex(parts[-1].cursor))
     return parts
 
 
@@ -35,7 +35,7 @@ async def points(store: Opened, scope: Scope) -> list[tuple[str, dict[str, str]]
     return [(hit.id, dict(hit.payload)) for hit in await store.vectors.scroll(scope, 1_000)]
 
 
-async def test_all_vectors_can_be_made_anew_for_another_model(tmp_path: Path) -> None:
+async def test_all_vectors_can_be_made_again_for_another_model(tmp_path: Path) -> None:
     async with opened(tmp_path) as store:
         await store.facts.store([said(f"I like tea number {number}") for number in range(300)])
         await store.facts.store([said(OLD, 1, BOB), said(NEW, 2, BOB)])
@@ -65,10 +65,10 @@ async def test_a_rebuild_that_was_interrupted_is_begun_again(store: Opened) -> N
     await store.facts.store([said(f"I like tea number {number}") for number in range(300)])
     await store.vectors.delete_scope(ANN)
 
-    first = await store.facts.rebuild("")
+    first = await store.facts.reindex("")
     store.vectors.fail_before = "upsert"
     with pytest.raises(BrokenError):
-        await store.facts.rebuild(first.cursor)
+        await store.facts.reindex(first.cursor)
     store.vectors.fail_before = ""
     assert 0 < await store.vectors.count() < 300
 
@@ -78,7 +78,7 @@ async def test_a_rebuild_that_was_interrupted_is_begun_again(store: Opened) -> N
 
 async def test_points_of_no_fact_are_removed(store: Opened) -> None:
     gone = await store.say("I like tea")
-    kept = await store.say("I like coffee")
+    coffee = await store.say("I like coffee")
     theirs = await store.say("I like tea", scope=BOB)
     store.vectors.fail_before = "delete"
     with pytest.raises(BrokenError):
@@ -89,13 +89,13 @@ async def test_points_of_no_fact_are_removed(store: Opened) -> None:
     parts = await rebuilt(store.facts)
 
     assert sum(part.strays for part in parts) == 1
-    assert [each for each, _ in await points(store, ANN)] == [kept]
+    assert [each for each, _ in await points(store, ANN)] == [coffee]
     assert [each for each, _ in await points(store, BOB)] == [theirs]
 
 
-async def test_what_is_no_cursor_is_refused(store: Opened) -> None:
-    with pytest.raises(PermanentError, match="no cursor"):
-        await store.facts.rebuild("yesterday")
+async def test_an_unknown_cursor_is_a_permanent_error(store: Opened) -> None:
+    with pytest.raises(PermanentError, match="not a cursor"):
+        await store.facts.reindex("yesterday")
 
 
 @pytest.fixture

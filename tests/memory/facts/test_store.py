@@ -108,7 +108,7 @@ async def test_explicit_names_are_taken_word_for_word(store: Opened) -> None:
     assert len(await store.found("?")) == 2
 
 
-async def test_a_short_name_of_two_things_takes_the_place_of_neither(store: Opened) -> None:
+async def test_a_short_name_of_two_things_replaces_neither(store: Opened) -> None:
     await store.say("My budget for the Hawaii food is 900 dollars", 1)
     await store.say("My Hawaii budget is now 9,000 dollars", 3)
     assert len(await store.found("budget")) == 1
@@ -229,3 +229,21 @@ async def test_forgetting_one_in_the_middle_joins_the_others(store: Opened) -> N
     fact = await store.facts.get(ANN, first)
     assert fact is not None
     assert fact.superseded_by == last
+
+
+async def test_a_fact_that_moves_to_another_slot_supersedes_nothing_in_the_former(
+    store: Opened,
+) -> None:
+    old = await store.say("My Hawaii budget is 10,000 dollars", 1)
+    new = await store.say("My Hawaii budget is 12,000 dollars", 2)
+    superseded = await store.facts.get(ANN, old)
+    assert superseded is not None
+    assert superseded.superseded_by == new
+
+    # The same fact, which now says that it is about something else.
+    await store.say("My Hawaii budget is 12,000 dollars", 3, subject="Bob", attribute="wallet")
+
+    valid = await store.facts.get(ANN, old)
+    assert valid is not None
+    assert valid.valid
+    assert valid.superseded_by == ""

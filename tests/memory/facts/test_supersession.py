@@ -1,4 +1,4 @@
-"""Which statement takes another's place: pairs as people say them, in both directions of error."""
+"""Which statement replaces another: pairs as people say them, in both directions of error."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -81,7 +81,7 @@ SUPERSEDES = [
         "The company that runs the ferry is Norled",
         "The company that runs the ferry is Fjord1",
     ),
-    # A statement that says more may take the place of one that does not.
+    # A statement that says more may replace one that does not.
     ("I live in Oslo", "I moved to Bergen and started to row"),
 ]
 
@@ -145,7 +145,7 @@ STANDS_BESIDE = [
     ("I spent 40 dollars on food", "I spent 60 dollars on food"),
     ("I had dinner with Anna", "I had dinner with Berta"),
     ("Tom worked in the city of Leeds", "Tom worked in the city of York"),
-    # Denied, past, planned, supposed, asked, told by others.
+    # Denied, past, planned, supposed, asked, said by others.
     ("I live in Oslo", "I don't live in Oslo any more"),
     ("I live in Oslo", "I never lived in Bergen"),
     ("I live in Oslo", "I lived in Bergen as a child"),
@@ -193,7 +193,7 @@ def fact(content: str, hours: int, *, speaker: str = "Ann", **fields: str) -> Fa
 
 
 def superseded(*facts: FactRecord) -> list[str]:
-    """The contents of those that another one has taken the place of."""
+    """The contents of those that another one has replaced."""
     slots = {each.slot for each in facts} - {""}
     resolved = [
         each for slot in slots for each in resolve_validity([f for f in facts if f.slot == slot])

@@ -61,7 +61,7 @@ async def test_what_another_replica_forgets_meanwhile_stays_forgotten(store: Ope
     assert await store.found("budget", superseded=True) == [NEWEST, OLD]
 
 
-async def test_what_another_replica_states_meanwhile_is_no_second_fact(store: Opened) -> None:
+async def test_what_another_replica_states_meanwhile_is_one_fact(store: Opened) -> None:
     other = Waiting(store)
     stating = await other.begin_to_state(OLD, 1)
 
@@ -75,7 +75,7 @@ async def test_what_another_replica_states_meanwhile_is_no_second_fact(store: Op
 
 @dataclass
 class Interrupted(Vectors):
-    """Vectors that are told to delete something after another replica has done a deed."""
+    """Vectors that delete something after another replica has done something."""
 
     deed: Callable[[], Awaitable[object]] | None = None
 

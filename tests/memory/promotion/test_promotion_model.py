@@ -78,8 +78,10 @@ async def talk(flow: RunningFlow, *queries: str, conversation: str = "c1") -> No
 
 
 async def test_facts_come_from_their_lines_and_the_episode_from_the_whole(tmp_path: Path) -> None:
-    told = fact("Ann's sister Anna lives in Rome.", 2, quote="Anna lives in Rome", subject="Anna")
-    reply = Writes({"facts": [told], "episode": episode("Plan a visit to Rome")})
+    learned = fact(
+        "Ann's sister Anna lives in Rome.", 2, quote="Anna lives in Rome", subject="Anna"
+    )
+    reply = Writes({"facts": [learned], "episode": episode("Plan a visit to Rome")})
     async with (
         flow_with(tmp_path, reply) as (flow, model),
         listening(flow.bus, STORE_FACT.topic) as facts,
@@ -89,12 +91,12 @@ async def test_facts_come_from_their_lines_and_the_episode_from_the_whole(tmp_pa
         await flow.caller.call(STORE_FACT, known)
         await facts.next()
         await talk(flow, "I have a sister.", "My sister Anna lives in Rome. My PIN is 4711.")
-        kept, whole = await facts.next(), await episodes.next()
+        stored, whole = await facts.next(), await episodes.next()
 
-    assert kept.content == "Ann's sister Anna lives in Rome."
-    assert (kept.invocation_id, kept.quote) == ("r1", "Anna lives in Rome")
-    assert kept.timestamp == START + timedelta(days=1)
-    assert kept.metadata == {"run_id": "r1"}
+    assert stored.content == "Ann's sister Anna lives in Rome."
+    assert (stored.invocation_id, stored.quote) == ("r1", "Anna lives in Rome")
+    assert stored.timestamp == START + timedelta(days=1)
+    assert stored.metadata == {"run_id": "r1"}
     assert whole.goal == "Plan a visit to Rome"
     assert whole.result == "success"
     (request,) = model.requests
@@ -130,11 +132,11 @@ async def test_a_long_conversation_is_read_in_parts_that_fit(tmp_path: Path) -> 
         await talk(flow, *(f"Story {number}: " + "I walked on. " * 30 for number in range(6)))
         whole = await episodes.next()
         parts = len(model.requests) - 1
-        kept = await facts.take(parts)
+        stored = await facts.take(parts)
 
     assert parts > 1
     assert whole.goal == "The whole of it"
-    assert [each.content for each in kept] == [
+    assert [each.content for each in stored] == [
         f"Fact of part {number}." for number in range(1, parts + 1)
     ]
     conversation = [
@@ -160,7 +162,7 @@ async def test_one_invocation_has_no_episode_of_its_own(tmp_path: Path) -> None:
         assert (await episodes.next()).source == "c2"
 
 
-async def test_a_bad_answer_goes_to_the_dead_letters_and_leaves_nothing_behind(
+async def test_a_bad_answer_goes_to_the_dead_letter_queue_and_leaves_nothing_behind(
     tmp_path: Path,
 ) -> None:
     def script(request: ModelRequest) -> Reply:
@@ -174,8 +176,8 @@ async def test_a_bad_answer_goes_to_the_dead_letters_and_leaves_nothing_behind(
     ):
         await talk(flow, *("I walked on. " * 30 for _ in range(2)))
         address = dead_letter_address("promotion")
-        async with flow.bus.subscribe(address, OPERATOR, Mode.SHARED) as letters:
-            letter = await letters.receive()
+        async with flow.bus.subscribe(address, OPERATOR, Mode.SHARED) as dead_letters:
+            dead = await dead_letters.receive()
 
-        assert "bad-output" in letter.properties["dead-error"]
+        assert "bad-output" in dead.properties["dead-error"]
         assert facts.subscription.arrived(1) == []

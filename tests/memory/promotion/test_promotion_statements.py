@@ -75,7 +75,7 @@ class Promotion:
         request = EndConversationRequest(user=user, conversation_id=conversation)
         assert (await self.flow.caller.call(END_CONVERSATION, request)).ended
 
-    async def resolve_validity(self) -> None:
+    async def wait_until_handled(self) -> None:
         """Wait until what has ended so far is handled: one that ended behind it is."""
         await self.said("I live in Rome.", "Where is a bakery?", conversation="last", user="zoe")
         await self.end("last", "zoe")
@@ -138,7 +138,7 @@ async def test_only_what_lasts_is_promoted(promotion: Promotion) -> None:
     )
     await promotion.end()
     await promotion.facts.take(3)
-    await promotion.resolve_validity()  # and nothing more
+    await promotion.wait_until_handled()  # and nothing more
 
     assert [fact.content for fact in promotion.facts.heard if fact.source == "c1"] == [
         "I live in Oslo.",
@@ -156,13 +156,13 @@ async def test_without_a_theme_or_a_second_invocation_there_is_no_episode(
 ) -> None:
     await promotion.said(*queries)
     await promotion.end()
-    await promotion.resolve_validity()
+    await promotion.wait_until_handled()
 
     assert promotion.episodes.heard == []
     assert promotion.facts.heard == []
 
 
-async def test_an_imported_dialogue_is_told_by_its_turns(promotion: Promotion) -> None:
+async def test_an_imported_dialogue_has_its_turns_as_steps(promotion: Promotion) -> None:
     await promotion.said(
         "Hey Tom! How have you been?",
         "Hi Mia! We moved to a farm near Bergen.",
@@ -232,19 +232,21 @@ async def test_a_conversation_that_is_gone_leaves_nothing(promotion: Promotion) 
         user="ann", conversation_id="nobody-knows", ended_at=START, reason="idle"
     )
     await promotion.flow.caller.publish(CONVERSATION_ENDED, ended)
-    await promotion.resolve_validity()
+    await promotion.wait_until_handled()
 
     assert promotion.facts.heard == []
     assert promotion.episodes.heard == []
 
 
-async def test_what_is_no_event_goes_to_the_dead_letters(promotion: Promotion) -> None:
+async def test_a_malformed_event_goes_to_the_dead_letter_queue(promotion: Promotion) -> None:
     bus = promotion.flow.bus
     await bus.publish(Address("conversation.ended"), b"[]")
-    async with bus.subscribe(dead_letter_address("promotion"), OPERATOR, Mode.SHARED) as letters:
-        letter = await letters.receive()
+    async with bus.subscribe(
+        dead_letter_address("promotion"), OPERATOR, Mode.SHARED
+    ) as dead_letters:
+        dead = await dead_letters.receive()
 
-    assert letter.properties["dead-error"].startswith("malformed")
+    assert dead.properties["dead-error"].startswith("malformed")
 
 
 async def test_with_extraction_beside_it_nothing_is_there_twice(tmp_path: Path) -> None:

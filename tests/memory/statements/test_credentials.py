@@ -1,4 +1,4 @@
-"""What memory must not keep."""
+"""What memory must not store."""
 
 import pytest
 
@@ -45,3 +45,10 @@ def test_a_credential_is_left_out(text: str, secret: str) -> None:
 )
 def test_what_is_none_stays_as_it_is(text: str) -> None:
     assert redacted(text) == text
+
+
+@pytest.mark.timeout(100)  # where time grows with the square of the length, this takes minutes
+@pytest.mark.parametrize("repeated", ["eyJ-", "pin: .", "sk-a ", "://a:", "pin for "])
+def test_a_very_long_text_is_redacted_in_linear_time(repeated: str) -> None:
+    text = repeated * (2_000_000 // len(repeated))
+    assert redacted(text)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fourtier.memory.statements.extraction_rules import statements_in_dialogue, statements_to_agent
 
-LOCOMO = Path(__file__).parents[3] / "shared/data/locomo/locomo_dev.json"
+LOCOMO = Path(__file__).parents[4] / "shared/data/locomo/locomo_dev.json"
 
 
 def to_agent(text: str) -> list[str]:
@@ -43,7 +43,7 @@ def in_dialogue(text: str) -> list[str]:
         "我住在奥斯陆。",
     ],
 )
-def test_a_statement_is_kept_in_its_own_words(sentence: str) -> None:
+def test_a_statement_is_stored_in_its_own_words(sentence: str) -> None:
     assert to_agent(sentence) == [sentence]
 
 
@@ -111,7 +111,7 @@ def test_small_talk_and_fragments_are_left_out(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("said", "stored"),
     [
         ("Remember that my gate is the green one.", "my gate is the green one."),
         ("Please remember: I prefer aisle seats", "I prefer aisle seats"),
@@ -121,9 +121,9 @@ def test_small_talk_and_fragments_are_left_out(text: str) -> None:
         ("I want you to remember my birthday is May 5", "my birthday is May 5"),
     ],
 )
-def test_what_is_to_be_remembered_is_what_follows(said: str, kept: str) -> None:
+def test_what_is_to_be_remembered_is_what_follows(said: str, stored: str) -> None:
     (statement,) = statements_to_agent(said)
-    assert statement.content == kept
+    assert statement.content == stored
     assert statement.quote == said
     assert statement.asked_for
 
@@ -135,7 +135,7 @@ def test_what_stands_in_front_is_taken_off_and_stays_in_the_quote() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("said", "stored"),
     [
         ("I'm vegetarian, what can I eat in Lisbon?", "I'm vegetarian"),
         (
@@ -145,8 +145,8 @@ def test_what_stands_in_front_is_taken_off_and_stays_in_the_quote() -> None:
         ("My train leaves at six, can you wake me?", "My train leaves at six"),
     ],
 )
-def test_what_is_stated_before_a_question_is_kept(said: str, kept: str) -> None:
-    assert to_agent(said) == [kept]
+def test_what_is_stated_before_a_question_is_stored(said: str, stored: str) -> None:
+    assert to_agent(said) == [stored]
 
 
 def test_a_mixed_message_gives_its_statements_alone() -> None:
@@ -160,7 +160,7 @@ def test_a_mixed_message_gives_its_statements_alone() -> None:
     ]
 
 
-def test_a_sentence_about_somebody_is_kept_with_the_one_that_names_them() -> None:
+def test_a_sentence_about_somebody_is_stored_with_the_one_that_names_them() -> None:
     assert to_agent("My sister is called Anna. She lives in Rome. I live in Oslo.") == [
         "My sister is called Anna. She lives in Rome.",
         "I live in Oslo.",
@@ -172,12 +172,12 @@ def test_only_the_sentence_right_before_is_leant_on() -> None:
     assert to_agent(text) == ["My sister is called Anna.", "She lives in Rome."]
 
 
-def test_what_is_said_about_the_agent_is_no_fact_about_the_user() -> None:
+def test_what_is_said_about_the_agent_is_not_a_fact_about_the_user() -> None:
     assert to_agent("You forgot the hotel in Rome. Your list was too long.") == []
     assert in_dialogue("You forgot the hotel in Rome.") == ["You forgot the hotel in Rome."]
 
 
-def test_of_a_pasted_text_only_what_is_about_the_user_is_kept() -> None:
+def test_of_a_pasted_text_only_what_is_about_the_user_is_stored() -> None:
     article = " ".join(f"Station number {number} lies in the valley." for number in range(20))
     assert to_agent(f"I study these stations in Oslo. {article}") == [
         "I study these stations in Oslo."
@@ -185,7 +185,7 @@ def test_of_a_pasted_text_only_what_is_about_the_user_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("said", "stored"),
     [
         (
             "Hey Mia! Good to see you! I ran a race for the hospital last Saturday.",
@@ -199,9 +199,9 @@ def test_of_a_pasted_text_only_what_is_about_the_user_is_kept() -> None:
     ],
 )
 def test_a_turn_of_dialogue_keeps_what_the_speaker_states(
-    said: str, kept: list[str] | None
+    said: str, stored: list[str] | None
 ) -> None:
-    expected = ["I painted that lake last year! It's special to me."] if kept is None else kept
+    expected = ["I painted that lake last year! It's special to me."] if stored is None else stored
     assert in_dialogue(said) == expected
 
 
@@ -215,7 +215,7 @@ def test_a_turn_of_dialogue_keeps_what_the_speaker_states(
         "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQ\n-----END PRIVATE KEY-----",
     ],
 )
-def test_a_credential_is_dropped_and_the_rest_is_kept(secret: str) -> None:
+def test_a_credential_is_dropped_and_the_rest_is_stored(secret: str) -> None:
     text = f"I work at a bank.\n{secret}\nI live in Oslo."
     assert to_agent(text) == ["I work at a bank.", "I live in Oslo."]
     assert in_dialogue(secret) == []
@@ -240,7 +240,7 @@ def test_a_message_of_anything_is_read_however_long(piece: str) -> None:
 
 
 @pytest.mark.skipif(not LOCOMO.is_file(), reason="the benchmark data is not here")
-def test_nearly_all_evidence_of_real_dialogue_is_kept() -> None:
+def test_nearly_all_evidence_of_real_dialogue_is_stored() -> None:
     turns, evidence = {}, set()
     for number, sample in enumerate(json.loads(LOCOMO.read_text("utf-8"))):
         for key, value in sample["conversation"].items():
@@ -251,7 +251,13 @@ def test_nearly_all_evidence_of_real_dialogue_is_kept() -> None:
                 evidence |= {(number, each) for each in question["evidence"]}
     asked_about = [turns[each] for each in evidence if each in turns]
 
-    kept = [text for text in asked_about if statements_in_dialogue(text)]
+    stored = [text for text in asked_about if statements_in_dialogue(text)]
 
     assert len(asked_about) > 600
-    assert len(kept) / len(asked_about) > 0.97
+    assert len(stored) / len(asked_about) > 0.97
+
+
+def test_of_a_long_text_the_beginning_and_the_end_are_looked_at() -> None:
+    pasted = "The weather was mild. " * 8_000
+    found = statements_to_agent(f"I live in Oslo.\n{pasted}\nI work in Bergen.")
+    assert [each.content for each in found] == ["I live in Oslo.", "I work in Bergen."]

@@ -89,3 +89,10 @@ def test_whatever_is_typed_gives_bounded_sentences_that_are_not_blank(text: str)
     for sentence in sentences(text):
         assert sentence.strip() == sentence
         assert 0 < len(sentence) <= 600
+
+
+@pytest.mark.timeout(100)  # where time grows with the square of the length, this takes minutes
+@pytest.mark.parametrize("repeated", ["dr. ", "(a. ", "- a\n", "!"])
+def test_a_very_long_text_is_split_in_linear_time(repeated: str) -> None:
+    text = "x:\n" + repeated * (4_000_000 // len(repeated))
+    assert sentences(text)

@@ -1,4 +1,4 @@
-"""Steps of runs, and the calls that tests make most."""
+"""Steps of runs, and the calls that many tests make."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Literal
@@ -32,7 +32,7 @@ def item(step: int, kind: Kind, content: str) -> WorkingMemoryItem:
 
 
 def step(number: int, observation: str | None = None) -> list[WorkingMemoryItem]:
-    """A whole step; what it found out is told by its number."""
+    """A whole step; what it found out depends on its number."""
     return [
         item(
             number, "thought", f"Before I compare offer {number} with the others I ask its price."

@@ -1,4 +1,4 @@
-"""Traces made short: the latest steps word for word, the rest bounded, results kept."""
+"""Traces made short: the latest steps word for word, the rest bounded, results preserved."""
 
 import pytest
 from hypothesis import given
@@ -106,7 +106,7 @@ def test_the_condensed_part_is_bounded_however_many_steps_there_are(
     assert room_for(2_000) <= 1_000
 
 
-def test_steps_that_are_too_many_are_counted_and_the_latest_are_told() -> None:
+def test_steps_that_are_too_many_are_counted_and_the_latest_are_shown() -> None:
     condensed = view(steps(0, 1_000), threshold=400).condensed.splitlines()
 
     assert condensed[0].startswith("Steps 0 to 9")
@@ -165,8 +165,8 @@ def test_any_trace_keeps_what_is_promised(
 
     trace = view(items, threshold=threshold, keep_last=keep_last)
 
-    kept = 3 * min(keep_last, len(texts))
-    assert trace.items[-kept:] == tuple(items[-kept:])
+    verbatim = 3 * min(keep_last, len(texts))
+    assert trace.items[-verbatim:] == tuple(items[-verbatim:])
     assert count_tokens(trace.condensed) <= room_for(threshold)
     assert bool(trace.condensed) == (len(trace.items) < len(items))
 

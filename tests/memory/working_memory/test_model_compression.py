@@ -59,7 +59,7 @@ async def until_shown(flow: RunningFlow, text: str) -> None:
     await wait_until(is_shown)
 
 
-async def test_the_models_text_takes_the_place_of_the_rules(tmp_path: Path) -> None:
+async def test_the_models_text_replaces_the_rules(tmp_path: Path) -> None:
     free = asyncio.Event()
     model = Model(lambda: "All ten offers were too expensive.", free)
     async with flow_with(tmp_path, model) as flow:
@@ -75,7 +75,7 @@ async def test_the_models_text_takes_the_place_of_the_rules(tmp_path: Path) -> N
     assert len(model.asked) == 1
 
 
-async def test_the_model_is_asked_for_what_is_new_together_with_its_former_text(
+async def test_the_model_is_asked_for_what_is_new_with_its_former_text(
     tmp_path: Path,
 ) -> None:
     texts = iter(["The first notes.", "The second notes."])
@@ -111,7 +111,7 @@ def refuse() -> str:
 
 @pytest.mark.parametrize(
     ("says", "reason"),
-    [(refuse, "the tokens of today are used up"), (lambda: " ", "the model is silent")],
+    [(refuse, "the tokens of today are used up"), (lambda: " ", "the model answered nothing")],
 )
 async def test_a_model_that_fails_leaves_the_rules_text_and_a_warning(
     tmp_path: Path,

@@ -69,7 +69,7 @@ async def replicas(tmp_path: Path) -> AsyncGenerator[tuple[Interrupted, Traces, 
         yield interrupted, one, other
 
 
-async def test_an_answer_that_came_meanwhile_is_kept(
+async def test_an_answer_that_came_meanwhile_is_stored(
     replicas: tuple[Interrupted, Traces, Traces],
 ) -> None:
     graph, one, other = replicas

@@ -71,7 +71,7 @@ async def test_an_item_with_a_known_id_replaces_it(caller: Caller) -> None:
     assert [each.content for each in trace.items][2:] == ["Better seen."]
 
 
-async def test_many_runs_at_once_are_handled_together_and_kept_apart(caller: Caller) -> None:
+async def test_many_runs_at_once_are_handled_in_a_batch_and_stay_apart(caller: Caller) -> None:
     traces = await asyncio.gather(
         *(append(caller, step(n), run_id=f"r{n}", user=f"u{n % 3}") for n in range(40))
     )
@@ -112,7 +112,7 @@ async def test_a_repeated_append_of_condensed_steps_changes_nothing(caller: Call
     assert await append(caller, steps(0, 4), threshold=250) == trace
 
 
-async def test_a_condensed_step_that_changes_is_condensed_anew(caller: Caller) -> None:
+async def test_a_condensed_step_that_changes_is_condensed_again(caller: Caller) -> None:
     await append(caller, steps(0, 10), threshold=250)
 
     trace = await append(caller, step(0, "It was 99,999 dollars."), threshold=250)
@@ -170,7 +170,7 @@ async def test_answers_and_traces_are_forgotten_in_time(tmp_path: Path) -> None:
         await discard(flow.caller, run_id="answered")
         await append(flow.caller, step(0), run_id="cut off")
 
-    quick = {"sweep-seconds": 0.02, "keep-answers-seconds": 0}
+    quick = {"sweep-seconds": 0.02, "answer-retention-seconds": 0}
     async with running_flow(tmp_path, {"working-memory": quick}) as flow:
 
         async def answer_is_gone() -> bool:
@@ -179,7 +179,7 @@ async def test_answers_and_traces_are_forgotten_in_time(tmp_path: Path) -> None:
         await wait_until(answer_is_gone)
         assert len((await get(flow.caller, run_id="cut off")).trace.items) == 3
 
-    quick = {"sweep-seconds": 0.02, "keep-traces-seconds": 0.01}
+    quick = {"sweep-seconds": 0.02, "trace-retention-seconds": 0.01}
     async with running_flow(tmp_path, {"working-memory": quick}) as flow:
 
         async def trace_is_gone() -> bool:

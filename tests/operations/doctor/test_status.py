@@ -140,10 +140,10 @@ async def test_all_services_report_what_is_in_their_stores(
     ):
         await client.facts.store(ANN, "I live in Oslo.")
         await client.facts.store(Scope("bob", "work"), "I live in Bergen.")
-        heard = await ask_services(flow.caller, "shop", list(ROAD), {})
+        answers = await ask_services(flow.caller, "shop", list(ROAD), {})
 
-    findings = heard.findings
-    assert heard.stores == {"graph", "vectors"}
+    findings = answers.findings
+    assert answers.stores == {"graph", "vectors"}
     found = {finding.what: finding.found for finding in findings}
     assert all(finding.well for finding in findings), findings
     assert set(ROAD) <= set(found)

@@ -32,12 +32,14 @@ async def test_a_broker_says_what_it_is() -> None:
         assert await handshake(f"pulsar://{address}/") == "Pulsar"
 
 
-@pytest.mark.parametrize(("token", "told"), [(None, "wants a token"), ("x", "refuses the token")])
+@pytest.mark.parametrize(
+    ("token", "expected"), [(None, "wants a token"), ("x", "refuses the token")]
+)
 async def test_a_broker_that_does_not_let_us_in_is_an_error_at_once(
-    token: str | None, told: str
+    token: str | None, expected: str
 ) -> None:
     async with listening(says(error_frame("denied"))) as address:
-        with pytest.raises(BusError, match=rf"{told} \(denied\): set FOURTIER_BUS_TOKEN"):
+        with pytest.raises(BusError, match=rf"{expected} \(denied\): set FOURTIER_BUS_TOKEN"):
             await handshake(f"pulsar://{address}", token=token)
 
 
@@ -56,13 +58,13 @@ async def test_one_of_several_brokers_is_enough() -> None:
     ],
     ids=["http", "ssh", "nothing", "rubbish"],
 )
-async def test_what_is_not_a_broker_is_told_apart(answer: bytes) -> None:
+async def test_what_is_not_a_broker_is_an_error(answer: bytes) -> None:
     async with listening(says(answer)) as address:
         with pytest.raises(BusError, match=f"no bus can be reached at pulsar://{address}"):
             await handshake(f"pulsar://{address}")
 
 
-async def test_a_failed_handshake_is_told_in_its_own_words() -> None:
+async def test_a_failed_tls_handshake_is_reported_in_its_own_words() -> None:
     async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(100)
         writer.write(b"this is not TLS")

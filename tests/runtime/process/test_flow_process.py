@@ -15,6 +15,8 @@ from typing import Any, ClassVar, Self
 import pytest
 from aiohttp import ClientSession
 
+from fourtier.flows.model import Flow, FlowError, parse_flow
+from fourtier.flows.plan import process_plan
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.bus.opening import BusConfig
 from fourtier.runtime.errors import StartupError
@@ -109,6 +111,76 @@ async def test_a_flow_serves_its_health_endpoint_metrics_and_note(
         read_running(plan.host.data)
     async with flow_process(plan):  # and once more in the same directory and process
         pass
+
+
+async def test_all_files_of_an_embedded_flow_are_private(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    before = os.umask(0o022)
+    try:
+        async with flow_process(laptop(data)):
+            open_to_others = [
+                str(path.relative_to(tmp_path))
+                for path in (data, *data.rglob("*"))
+                if not path.is_symlink() and path.stat().st_mode & 0o077
+            ]
+            names = {path.name for path in data.iterdir()}
+        assert os.umask(0o022) == 0o022
+    finally:
+        os.umask(before)
+    assert {"bus", "facts", "episodes"} <= names
+    assert open_to_others == []
+
+
+def laptop(data: Path) -> ProcessPlan:
+    """A flow with the embedded broker, graph and vectors."""
+    environment = Settings(data=data, bus_port=0, health_port=0)
+    services = {"facts": {}, "episodes": {}}
+    return process_plan(Flow(name="laptop", namespace="laptop", services=services), environment, ())
+
+
+async def test_a_flow_file_sets_the_time_limits_and_a_hanging_handler_fails_live(
+    plan: ProcessPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fourtier.runtime.rpc.attempts._GRACE", 0.0)
+    released = asyncio.Event()
+
+    class Stubborn(Echo):
+        async def note(self, _note: Note) -> None:
+            while not released.is_set():
+                try:
+                    await released.wait()
+                except asyncio.CancelledError:
+                    continue
+
+    known = {"echo": Stubborn}.__getitem__
+    monkeypatch.setattr("fourtier.runtime.process.host.load_service", known)
+    monkeypatch.setattr("fourtier.flows.parameters.load_service", known)
+    flow = parse_flow(
+        "{name: f, bus: {url: 'memory://'}, health-port: 0, services: {echo: {}},"
+        " limits: {handler-seconds: 0.05, stream-seconds: 7}}",
+        "the test",
+    )
+    limited = process_plan(flow, Settings(data=plan.host.data))
+    assert limited.host.limits.stream_seconds == 7
+    async with flow_process(limited) as process, open_caller(process.bus) as caller:
+        assert await get(process, "/live") == (200, "live\n")
+        await caller.publish(NOTED, Note(key="k", number=1))
+
+        async def fails() -> bool:
+            return (await get(process, "/live"))[0] == 503
+
+        await wait_until(fails)
+        _, reason = await get(process, "/live")
+        assert reason == "a handler hangs beyond its time limit: test.noted\n"
+        released.set()
+        await wait_until(lambda: not process.host.hanging())
+        assert await get(process, "/live") == (200, "live\n")
+
+
+@pytest.mark.parametrize("limit", ["handler-seconds: 0", "stream-seconds: -1", "seconds: 5"])
+def test_a_limit_that_makes_no_sense_is_named(limit: str) -> None:
+    with pytest.raises(FlowError, match=rf"limits\.{limit.split(':', maxsplit=1)[0]}"):
+        parse_flow(f"{{name: f, services: {{}}, limits: {{{limit}}}}}", "the test")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -5,9 +5,18 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from fourtier.runtime.bus.contract import Address, Bus, BusError, Delivery, Mode, Subscription
+from fourtier.runtime.bus.contract import (
+    Address,
+    Bus,
+    BusError,
+    Delivery,
+    Mode,
+    RejectedByBusError,
+    Subscription,
+)
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
+from fourtier.runtime.rpc.limits import Limits
 from fourtier.runtime.rpc.retry import Retry
 from fourtier.runtime.rpc.routes import Route
 from fourtier.runtime.rpc.server import Server
@@ -43,15 +52,19 @@ def by_key(note: Note) -> str:
 NOTED: Topic[Note] = Topic("test.noted", Note, key=by_key)
 READ = query("test.read", Note, Reply)
 WRITE = command("test.write", Note, Reply, key=by_key)
+#: A command that answers with a stream.
+DURABLE: Call[Note, Reply] = Call(
+    Topic("test.durable", Note, key=by_key), Reply, last=lambda reply: reply.last
+)
 STREAM: Call[Note, Reply] = Call(
     Topic("test.stream", Note, persistent=False), Reply, last=lambda reply: reply.last
 )
 
 
 @asynccontextmanager
-async def served(bus: Bus, *routes: Route) -> AsyncGenerator[Server]:
+async def served(bus: Bus, *routes: Route, limits: Limits = Limits()) -> AsyncGenerator[Server]:
     """Serve routes until the context ends, then stop in order."""
-    server = Server(bus, SERVICE)
+    server = Server(bus, SERVICE, limits)
     events = [asyncio.Event() for _ in routes]
     await bus.create_group(dead_letter_address(SERVICE), "operator")
     async with asyncio.TaskGroup() as group:
@@ -65,14 +78,20 @@ async def served(bus: Bus, *routes: Route) -> AsyncGenerator[Server]:
             server.stop()
 
 
-async def publish(bus: Bus, topic: Topic[Note], key: str, *numbers: int) -> None:
+async def publish(
+    bus: Bus,
+    topic: Topic[Note],
+    key: str,
+    *numbers: int,
+    properties: Mapping[str, str] | None = None,
+) -> None:
     """Publish notes one after another."""
     for number in numbers:
         await bus.publish(
             Address(topic.name, persistent=topic.persistent),
             Note(key=key, number=number).model_dump_json().encode(),
             key=key if topic.key else "",
-            properties={"id": f"{key}{number}"},
+            properties={"id": f"{key}{number}"} | dict(properties or {}),
         )
 
 
@@ -86,10 +105,22 @@ async def dead_letters(bus: Bus, count: int) -> list[Delivery]:
 
 
 class FailingBus(MemoryBus):
-    """A bus on which publishing to some topics fails, or gets lost, so many times."""
+    """A bus on which publishing to some topics fails, or gets lost, so many times.
+
+    Attributes:
+        max_sizes: bytes of the largest payload that is taken, by the beginning of a topic's name.
+        max_properties: of a dead letter, besides its id and reason.
+        held: publishing to topics with this beginning waits until `released` is set.
+        clock_ahead: by how many seconds the clocks of all publishers are ahead of ours.
+    """
 
     def __init__(self) -> None:
         super().__init__()
+        self.max_sizes: dict[str, int] = {}
+        self.max_properties = 100
+        self.held: str | None = None
+        self.released = asyncio.Event()
+        self.clock_ahead = 0.0
         self.fails: dict[str, int] = {}
         self.loses: dict[str, int] = {}
         self.acknowledgements_fail = 0
@@ -107,6 +138,15 @@ class FailingBus(MemoryBus):
         if self.fails.get(address.name, 0) > 0:
             self.fails[address.name] -= 1
             raise BusError(f"{address.name}: not sent: the broker is unavailable")
+        for beginning, size in self.max_sizes.items():
+            if address.name.startswith(beginning) and len(payload) > size:
+                raise RejectedByBusError(f"{len(payload):,} bytes are more than {size:,}")
+        strange = set(properties or {}) - {"id"}
+        others = sum(not name.startswith("dead-") for name in strange)
+        if address.name.startswith("dead-letters.") and others > self.max_properties:
+            raise RejectedByBusError("the properties are too large")
+        if self.held is not None and address.name.startswith(self.held):
+            await self.released.wait()
         if self.loses.get(address.name, 0) > 0:
             self.loses[address.name] -= 1
             return
@@ -140,7 +180,8 @@ class _Reluctant:
                 raise BusError("not acknowledged, so it will come again: the broker is unavailable")
             await delivery.acknowledge()
 
-        return replace(delivery, acknowledge=acknowledge)
+        published_at = delivery.published_at + self._bus.clock_ahead
+        return replace(delivery, acknowledge=acknowledge, published_at=published_at)
 
 
 Answering = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

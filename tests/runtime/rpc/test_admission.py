@@ -13,13 +13,9 @@ from fourtier.runtime.rpc.admission import Admission
 from fourtier.runtime.rpc.caller import open_caller
 from fourtier.runtime.rpc.envelope import Envelope
 from fourtier.runtime.rpc.routes import Route, stream_route
-from fourtier.schema.topics import Call, Topic
-from tests.runtime.rpc.support import Note, Reply, by_key, served
+from tests.runtime.rpc.support import DURABLE, FailingBus, Note, Reply, served
 from tests.support.waiting import wait_until
 
-DURABLE: Call[Note, Reply] = Call(
-    Topic("test.durable", Note, key=by_key), Reply, last=lambda reply: reply.last
-)
 LIMIT = 3
 
 
@@ -97,3 +93,40 @@ def test_a_message_that_a_stopped_replica_may_have_begun_is_taken_on(
     delivery = Delivery("1", b"", properties, "k", time.time() - age, redelivered, acknowledge)
 
     assert (admission.overload(delivery, Envelope.of(properties, "1")) is not None) == shed
+
+
+@pytest.mark.parametrize(("seconds_ago", "shed"), [(10, True), (57, False), (70, False)])
+def test_an_old_message_is_shed_too(
+    monkeypatch: pytest.MonkeyPatch, seconds_ago: float, *, shed: bool
+) -> None:
+    """It waited for a busy machine. Only what is older than the subscription may have begun."""
+    monkeypatch.undo()
+    admission = Admission("test.durable", max_in_flight=1, max_concurrency=1)
+    admission._since -= 60
+    admission.take()
+    properties = {"id": "1", "reply-to": "inbox.test"}
+    delivery = Delivery("1", b"", properties, "k", time.time() - seconds_ago, False, _acknowledge)
+
+    assert (admission.overload(delivery, Envelope.of(properties, "1")) is not None) == shed
+
+
+async def _acknowledge() -> None:
+    """Do nothing."""
+
+
+async def test_callers_that_cannot_be_told_do_not_hold_up_the_topic() -> None:
+    """More of them than the executor has room for messages."""
+    bus, slow = FailingBus(), Slow()
+    bus.held = "inbox.slow"
+    async with served(bus, slow.route()), open_caller(bus) as caller:
+        for number in range(LIMIT + 600):
+            note = Note(key=f"k{number}", number=number)
+            properties = {"reply-to": "inbox.slow", "id": f"id{number}"}
+            payload = note.model_dump_json().encode()
+            await bus.publish(Address(DURABLE.topic.name), payload, properties=properties)
+        await wait_until(lambda: len(slow.begun) == LIMIT)
+        with pytest.raises(CallFailedError, match="come back in"):
+            await anext(caller.stream(DURABLE, Note(key="k", number=0)))
+        bus.released.set()
+        slow.gate.set()
+    assert slow.begun == [0, 1, 2]

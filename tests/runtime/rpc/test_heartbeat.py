@@ -13,14 +13,10 @@ from fourtier.runtime.rpc import heartbeat as heartbeats
 from fourtier.runtime.rpc.caller import Caller, open_caller
 from fourtier.runtime.rpc.heartbeat import HeartbeatTimeout
 from fourtier.runtime.rpc.routes import Route, stream_route
-from fourtier.schema.topics import Call, Topic
-from tests.runtime.rpc.support import STREAM, FailingBus, Note, Reply, by_key, served
+from tests.runtime.rpc.support import DURABLE, STREAM, FailingBus, Note, Reply, served
 from tests.support.clock import on_its_own_clock
 from tests.support.waiting import wait_until
 
-DURABLE: Call[Note, Reply] = Call(
-    Topic("test.durable", Note, key=by_key), Reply, last=lambda reply: reply.last
-)
 NOTE = Note(key="k", number=1)
 SHORT = HeartbeatTimeout(first=0.05, longest=0.1)
 

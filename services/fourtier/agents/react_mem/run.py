@@ -82,7 +82,7 @@ class Run:
     async def replies(self) -> AsyncGenerator[AgentResponse]:
         """The stream of replies; the end of the run is published before the last of them.
 
-        Whoever closes the stream cancels the run. A cancelled run publishes nothing and can be
+        Closing the stream cancels the run. A cancelled run publishes nothing and can be
         continued: working memory has its finished steps.
         """
         async with asyncio.TaskGroup() as group:

@@ -130,7 +130,7 @@ class RunTrace:
             answers.add(self._key, run, partial(self._persist, run.items))
 
     async def discard(self) -> None:
-        """Drop the steps of a run that has ended; nobody waits for this."""
+        """Drop the steps of a run that has ended; the reply does not wait for it."""
         if self.unpersisted:
             return
         try:

@@ -19,7 +19,7 @@ def login_name() -> str:
 
 
 def _scope_name(value: str) -> str:
-    """Refuse a name that no message can carry.
+    """Reject a name that no message can carry.
 
     Raises:
         BadParameter: says what is wrong with it.

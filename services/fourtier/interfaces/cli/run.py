@@ -52,8 +52,8 @@ def _run_process(flow: str, services: Sequence[str], scope: "Scope | None") -> b
     from fourtier.runtime.extras import extra_needed
 
     with extra_needed("service"):
-        from fourtier.runtime.process.loop import run
-    return run(_run(flow, services, scope))
+        import uvloop
+    return uvloop.run(_run(flow, services, scope))
 
 
 async def _run(flow: str, services: Sequence[str], scope: "Scope | None") -> bool:

@@ -2,7 +2,6 @@
 
 import json
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Self, cast
@@ -57,8 +56,8 @@ class InvocationRecord:
 
     Attributes:
         said_at: orders the record.
-        active_at: when the conversation was at work on it, by which it is told from what comes
-            after an end; the moment of recording where nobody knows.
+        active_at: when it happened, which says whether that was before or after an end; the time
+            of recording where nothing says it.
     """
 
     conversation: ConversationKey
@@ -181,14 +180,13 @@ class ConversationState:
 
 def to_summary(row: Row) -> InvocationSummary:
     """An invocation for an answer."""
-    text = cast("Mapping[str, str]", row)
     return InvocationSummary(
-        id=text["invocation_id"],
-        query=text["query"],
-        summary=text["summary"],
-        result=text["result"],
-        speaker=text["speaker"],
-        timestamp=as_moment(text["said_at"]),
+        id=str(row["invocation_id"]),
+        query=str(row["query"]),
+        summary=str(row["summary"]),
+        result=str(row["result"]),
+        speaker=str(row["speaker"]),
+        timestamp=as_moment(str(row["said_at"])),
     )
 
 

@@ -61,8 +61,8 @@ class ConversationStore:
     async def append(self, records: Sequence[InvocationRecord], now: datetime) -> None:
         """Add invocations, or replace those with the same id, all in one transaction.
 
-        What is there already as it came leaves its conversation untouched: neither its end nor its
-        idleness begins anew because a message was repeated.
+        What is there already as it came leaves its conversation untouched: a repeated message
+        neither reopens it nor counts as activity.
         """
         latest = {record.id: record for record in records}
         async with self._writing:

@@ -1,5 +1,6 @@
-"""An episode as the vector store keeps it, and the ways from a request and to an answer."""
+"""An episode as the vector store has it, and the ways from a request and to an answer."""
 
+import json
 import uuid
 from datetime import datetime
 
@@ -14,7 +15,7 @@ RESULT = "result"
 
 
 def episode_id(request: StoreEpisodeRequest) -> str:
-    """The given id, or one that is the same whenever the same is to be kept.
+    """The given id, or one that is the same whenever the same is to be stored.
 
     The time is part of it only where it was given: a repeated request without one is still the
     same episode.
@@ -22,8 +23,8 @@ def episode_id(request: StoreEpisodeRequest) -> str:
     if request.episode_id:
         return request.episode_id
     ended_at = as_text(request.timestamp) if request.timestamp else ""
-    parts = (request.scope.key, request.goal, request.source, ended_at)
-    return str(uuid.uuid5(_NAMESPACE, "\n".join(parts)))
+    parts = (*request.scope, request.goal, request.source, ended_at)
+    return str(uuid.uuid5(_NAMESPACE, json.dumps(parts)))
 
 
 def to_episode(request: StoreEpisodeRequest, known: Episode | None, now: datetime) -> Episode:

@@ -21,6 +21,8 @@ from fourtier.schema.message import Scope, Vector
 
 COLLECTION = Collection("episodes", indexed=(RESULT,))
 _PAGE = 1_000
+#: Characters of a goal that are embedded for a search; models read less.
+_MAX_QUERY = 8_000
 
 
 class EpisodeStore:
@@ -74,7 +76,7 @@ class EpisodeStore:
     ) -> list[Episode]:
         """Episodes with a goal like this one, best first, with the cosine as score."""
         if vector is None:
-            vector = (await self._embed([goal]))[0]
+            vector = (await self._embed([goal[:_MAX_QUERY]]))[0]
         where = {RESULT: result} if result else None
         limit = top_k
         while True:
@@ -83,7 +85,7 @@ class EpisodeStore:
             living = [hit for hit in near if not self._expired(hit)]
             if len(living) >= top_k or len(near) < limit:
                 return [from_hit(hit) for hit in living[:top_k]]
-            limit *= 2  # expired ones stood in the way
+            limit *= 2  # expired ones took their places
 
     async def get(self, scope: Scope, identity: str) -> Episode | None:
         """One episode, or None."""

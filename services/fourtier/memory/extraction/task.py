@@ -54,7 +54,7 @@ def result_of(event: InvocationEnded, steps: Sequence[AgentStep]) -> Result:
 
 
 def lessons_of(steps: Sequence[AgentStep]) -> str:
-    """What failed, and what worked in its place.
+    """What failed, and what worked instead.
 
     That is the next use of the same tool that did not fail, or else the next step that did not.
     """

@@ -145,7 +145,7 @@ class FactGraph:
         return [ScopedFact(_scope(row), FactRecord.from_row(row)) for row in rows]
 
     async def number(self) -> int:
-        """How many facts all scopes have together."""
+        """How many facts all scopes have in sum."""
         rows = await self._graph.read(None, self._queries["number"])
         return int(rows[0]["number"])
 

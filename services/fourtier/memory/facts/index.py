@@ -14,6 +14,8 @@ from fourtier.schema.message import Scope, Vector
 COLLECTION = Collection("facts", indexed=("valid",), rebuild="fourtier facts reindex")
 #: Texts in one call; a call takes 512, and a message on the bus a few megabytes.
 _TEXTS_AT_ONCE = 128
+#: Characters of a query that are searched by; models read less.
+_MAX_QUERY = 8_000
 
 
 class FactIndex:
@@ -27,6 +29,7 @@ class FactIndex:
         self, scope: Scope, query: str, vector: Vector | None, limit: int, *, superseded: bool
     ) -> list[Hit]:
         """Find by meaning and by words, best first."""
+        query = query[:_MAX_QUERY]
         if vector is None:
             vector = (await self._embed([query]))[0]
         where = None if superseded else {"valid": "yes"}
@@ -38,14 +41,16 @@ class FactIndex:
         for each in facts:
             by_scope[each.scope].append(each)
         found: list[ScopedFact] = []
-        for scope, owned in by_scope.items():
-            hits = await self._vectors.get(scope, [each.fact.id for each in owned])
+        for scope, facts_of_scope in by_scope.items():
+            hits = await self._vectors.get(scope, [each.fact.id for each in facts_of_scope])
             here = {hit.id: dict(hit.payload) for hit in hits}
-            found += [each for each in owned if here.get(each.fact.id) != _payload(each.fact)]
+            found += [
+                each for each in facts_of_scope if here.get(each.fact.id) != _payload(each.fact)
+            ]
         return found
 
     async def points(self, facts: Sequence[ScopedFact]) -> dict[Scope, list[Point]]:
-        """The points of facts; all texts are embedded together."""
+        """The points of facts; all texts are embedded in one batch."""
         texts = list(dict.fromkeys(_said_by(each.fact) for each in facts))
         vectors: dict[str, Vector] = {}
         for start in range(0, len(texts), _TEXTS_AT_ONCE):
@@ -70,7 +75,7 @@ class FactIndex:
         return [hit.id for hit in await self._vectors.scroll(scope, limit, after)]
 
     async def count(self, scope: Scope | None = None) -> int:
-        """How many points a scope has; all scopes together with None."""
+        """How many points a scope has; those of all scopes with None."""
         return await self._vectors.count(scope)
 
     async def delete(self, scope: Scope, ids: Sequence[str]) -> int:
@@ -98,6 +103,6 @@ def _point(fact: FactRecord, vector: Vector) -> Point:
     Found on LoCoMo, of whose questions this finds 55.1 % of the evidence among five facts; without
     the day 53.5 %, without the speaker in the meaning 48.8 %.
     """
-    moment = as_moment(fact.stated_at)
-    text = f"{_said_by(fact)} ({moment.day} {moment:%B %Y})"
+    day = as_moment(fact.stated_at)
+    text = f"{_said_by(fact)} ({day.day} {day:%B %Y})"
     return Point(fact.id, vector, text, _payload(fact))

@@ -1,54 +1,62 @@
-"""RetentionPolicy the index in step with the graph, whoever else writes to the two."""
+"""Bringing the index in step with the graph, whoever else writes to the two.
+
+The vectors know no transactions: a replica may write a point that it made from facts which another
+replica has changed and indexed meanwhile. The same version that guards the graph guards this:
+whoever has written to the index reads the version again, and repeats where it has changed.
+"""
 
 from collections import defaultdict
 from collections.abc import Mapping
 
+from fourtier.engines.graph.conflicts import retry_on_conflict
+from fourtier.engines.graph.protocol import ConflictError
 from fourtier.memory.facts.graph import FactGraph, ScopedFact
 from fourtier.memory.facts.index import FactIndex
-from fourtier.runtime.errors import UnavailableError
 from fourtier.schema.message import Scope
 
-#: Each time another writer has changed a fact meanwhile, so that more than two are rare.
-_ROUNDS = 10
 
-
-class Indexing:
+class IndexSync:
     """Brings the points of facts in step with the facts.
 
-    Every writer does so after it has changed the graph, and looks once more whenever it has written
-    to the index. So another replica, which may have changed a fact meanwhile and indexed it before
-    us, is not undone by what we had read before that.
+    Every writer does so after it has changed the graph. The last one that writes a point finds the
+    version as it was when it read the fact, so the point is that of the fact as it is now; and
+    whoever changes the graph after that looks at the index later still.
     """
 
     def __init__(self, graph: FactGraph, index: FactIndex) -> None:
         self._graph = graph
         self._index = index
 
-    async def bring_in_step(self, facts: Mapping[str, Scope]) -> None:
-        """Write the points that facts lack, delete those of facts that are no more.
+    async def bring_in_step(self, facts: Mapping[str, Scope]) -> int:
+        """Write the points that facts lack, delete those of deleted facts; how many it deleted.
 
         Raises:
-            UnavailableError: the index does not show what is written to it.
+            ConflictError: other writers were first every time.
         """
-        for _ in range(_ROUNDS):
-            if not facts:
-                return
-            facts = await self._written(facts)
-        raise UnavailableError("the vectors do not show what was written to them")
+        deleted = 0
 
-    async def _written(self, facts: Mapping[str, Scope]) -> Mapping[str, Scope]:
-        """Those of the facts whose points were not in step, and are so now."""
+        async def sync() -> None:
+            nonlocal deleted
+            versions = await self._graph.versions(facts.values())
+            written, gone = await self._sync(facts)
+            deleted += gone
+            if (written or gone) and await self._graph.versions(versions) != versions:
+                raise ConflictError("facts have changed while their points were written")
+
+        if facts:
+            await retry_on_conflict(sync)
+        return deleted
+
+    async def _sync(self, facts: Mapping[str, Scope]) -> tuple[int, int]:
+        """Make the points from the facts as they are; how many were written and deleted."""
         now = await self._graph.by_ids(facts)
         stale = await self._index.stale(
             [ScopedFact(facts[each], fact) for each, fact in now.items()]
         )
         await self._index.put(stale)
-        gone = {each: scope for each, scope in facts.items() if each not in now}
-        deleted = await self._delete(gone)
-        return {each.fact.id: each.scope for each in stale} | (gone if deleted else {})
-
-    async def _delete(self, facts: Mapping[str, Scope]) -> int:
         by_scope: defaultdict[Scope, list[str]] = defaultdict(list)
         for identity, scope in facts.items():
-            by_scope[scope].append(identity)
-        return sum([await self._index.delete(scope, ids) for scope, ids in by_scope.items()])
+            if identity not in now:
+                by_scope[scope].append(identity)
+        deleted = [await self._index.delete(scope, ids) for scope, ids in by_scope.items()]
+        return len(stale), sum(deleted)

@@ -8,10 +8,10 @@ from fourtier.memory.facts.records import FactRecord
 def successors_first(
     found: Sequence[tuple[FactRecord, float]], others: Mapping[str, FactRecord]
 ) -> list[tuple[FactRecord, float]]:
-    """What was found, best first, with each superseded fact behind those that took its place.
+    """What was found, best first, with each superseded fact behind those that superseded it.
 
     Where an old statement is what the query hits best, the one that is valid now comes first even
-    if it was not found itself: whoever asks for "my first budget" gets both, the present one above.
+    if it was not found itself: a search for "my first budget" finds both, the present one above.
     `others` are the facts of the slots that superseded facts are in.
     """
     wanted = {fact.id for fact, _ in found}

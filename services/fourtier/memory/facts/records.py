@@ -1,4 +1,4 @@
-"""A fact as the graph keeps it, and the ways from a request and to an answer."""
+"""A fact as the graph stores it, and the ways from a request and to an answer."""
 
 import json
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ class FactRecord:
         slot: facts of one slot may be about the same thing; empty for one that is about none.
         first_stated_at: since when it is known.
         stated_at: when it was said last; decides which fact of a slot is the newest.
-        valid_until: when a newer one took its place; `OPEN` while it is valid.
+        valid_until: when a newer one superseded it; `OPEN` while it is valid.
     """
 
     id: str
@@ -79,7 +79,7 @@ class FactRecord:
         return self.valid_until == OPEN
 
     def stated_again(self, other: Self) -> Self:
-        """The same fact after it was said again; the order in which the two came is no matter."""
+        """The same fact after it was said again; whatever the order in which the two came."""
         newest = max(self, other, key=_said)
         subject, attribute = max((self.subject, self.attribute), (other.subject, other.attribute))
         return replace(

@@ -1,15 +1,14 @@
 """Making the index from the graph, part by part."""
 
-import asyncio
 from dataclasses import dataclass
 
 from fourtier.memory.facts.graph import FactGraph
 from fourtier.memory.facts.index import FactIndex
-from fourtier.memory.facts.index_sync import Indexing
+from fourtier.memory.facts.index_sync import IndexSync
 from fourtier.runtime.errors import PermanentError
 from fourtier.schema.message import Scope
 
-#: Facts in one part: a second or so of the bundled model's time, in which nothing else is written.
+#: Facts in one part: a second or so of the bundled model's time.
 _FACTS = 128
 #: Scopes in one part that are looked through for strays; counting a scope takes a millisecond.
 _SCOPES = 500
@@ -18,7 +17,7 @@ _FACTS_STAGE, _SCOPES_STAGE = "facts", "scopes"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one part of a rebuild did.
+    """What one part of reindexing did.
 
     Attributes:
         cursor: where the next part begins; empty when this was the last one.
@@ -31,41 +30,36 @@ class Part:
     strays: int = 0
 
 
-class Rebuilding:
+class Reindexing:
     """Writes the points of all facts, in the order of their ids, then removes those of none.
 
-    Whoever asks for the parts keeps the cursor, so that any replica can do the next one, and a part
-    that is asked for twice changes nothing. Others read and write meanwhile: a lock keeps the
-    writers of this process out of a part, and what those of other replicas have changed in it is
-    written once more.
+    The caller keeps the cursor, so that any replica can do the next part, and a part that is asked
+    for twice changes nothing. Others read and write meanwhile: what they have changed in a part
+    while it was written is written once more.
     """
 
-    def __init__(
-        self, graph: FactGraph, index: FactIndex, indexing: Indexing, writing: asyncio.Lock
-    ) -> None:
+    def __init__(self, graph: FactGraph, index: FactIndex, index_sync: IndexSync) -> None:
         self._graph = graph
         self._index = index
-        self._indexing = indexing
-        self._writing = writing
+        self._index_sync = index_sync
 
     async def part(self, cursor: str) -> Part:
         """Do the part that begins at a cursor; the empty one is the beginning.
 
         Raises:
-            PermanentError: it is no cursor.
+            PermanentError: it is not a cursor.
         """
         stage, _, after = (cursor or f"{_FACTS_STAGE} ").partition(" ")
         if stage == _FACTS_STAGE:
             return await self._facts(after)
         if stage == _SCOPES_STAGE:
             return await self._scopes(after)
-        raise PermanentError(f"{cursor!r} is no cursor that an answer gave")
+        raise PermanentError(f"{cursor!r} is not a cursor that an answer gave")
 
     async def _facts(self, after: str) -> Part:
-        async with self._writing:
-            batch = await self._graph.everything(after, _FACTS)
-            await self._index.put(batch)
-            await self._indexing.bring_in_step({each.fact.id: each.scope for each in batch})
+        batch = await self._graph.everything(after, _FACTS)
+        await self._index.put(batch)
+        await self._index_sync.bring_in_step({each.fact.id: each.scope for each in batch})
         if not batch:
             return Part(f"{_SCOPES_STAGE} ")
         return Part(f"{_FACTS_STAGE} {batch[-1].fact.id}", written=len(batch))
@@ -81,10 +75,8 @@ class Rebuilding:
     async def _remove_strays(self, scope: Scope) -> int:
         removed, after = 0, None
         while ids := await self._index.ids(scope, _FACTS, after):
-            async with self._writing:
-                known = await self._graph.by_ids(dict.fromkeys(ids, scope))
-                strays = [each for each in ids if each not in known]
-                await self._indexing.bring_in_step(dict.fromkeys(strays, scope))
-            removed += len(strays)
+            known = await self._graph.by_ids(dict.fromkeys(ids, scope))
+            strays = dict.fromkeys((each for each in ids if each not in known), scope)
+            removed += await self._index_sync.bring_in_step(strays)
             after = ids[-1]
         return removed

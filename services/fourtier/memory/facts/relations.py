@@ -128,9 +128,9 @@ def read_relation(text: str, *, cased: bool) -> Iterator[RelationMatch]:
     for relation in _RELATIONS:
         match = relation.phrase.match(text)
         if match is not None and not (relation.change and _LONG_PAST.search(text)):
-            told = _read(relation, match, cased=cased)
-            if told is not None:
-                yield told
+            relation_match = _read(relation, match, cased=cased)
+            if relation_match is not None:
+                yield relation_match
 
 
 def _read(relation: Relation, match: re.Match[str], *, cased: bool) -> RelationMatch | None:

@@ -1,4 +1,4 @@
-"""`facts`: store, retrieve, get, list and forget statements that are kept for good."""
+"""`facts`: store, retrieve, get, list and forget statements that are stored for good."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -47,7 +47,7 @@ from fourtier.schema.status import StoreCount
 if TYPE_CHECKING:
     from fourtier.memory.facts.store import FactStore, Stored
 
-_MOMENT = timedelta(microseconds=1)
+_TICK = timedelta(microseconds=1)
 
 
 class FactsParameters(Parameters):
@@ -67,16 +67,18 @@ class FactsService(Service):
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, context: ServiceContext, _parameters: FactsParameters
+        cls,
+        context: ServiceContext,
+        parameters: FactsParameters,  # noqa: ARG003 - there are none yet
     ) -> AsyncGenerator[Self]:
         """Open the graph and the vectors."""
         # The words that facts are compared by need the package of an engine.
         from fourtier.memory.facts.store import FactStore  # noqa: PLC0415
 
-        place = engine_config(context)
+        engines = engine_config(context)
         async with AsyncExitStack() as stack:
-            graph = await stack.enter_async_context(open_graph(place, SCHEMA))
-            vectors = await stack.enter_async_context(open_vectors(place, COLLECTION))
+            graph = await stack.enter_async_context(open_graph(engines, SCHEMA))
+            vectors = await stack.enter_async_context(open_vectors(engines, COLLECTION))
             yield cls(FactStore(graph, vectors, embed_by(context.caller)))
 
     async def store_counts(self) -> Sequence[StoreCount]:
@@ -89,12 +91,12 @@ class FactsService(Service):
 
     @answer_batch(STORE_FACT)
     async def store(self, requests: Sequence[StoreFactRequest]) -> list[StoreFactResponse]:
-        """Write what has arrived together: one embedding call, one transaction."""
+        """Write a batch of what has arrived: one embedding call, one transaction."""
         now = datetime.now(UTC)
         stated = [
-            # What says no time was said in the order in which it came.
-            ScopedFact(request.scope, FactRecord.from_request(request, now + place * _MOMENT))
-            for place, request in enumerate(requests)
+            # What is without a time was said in the order in which it arrived.
+            ScopedFact(request.scope, FactRecord.from_request(request, now + index * _TICK))
+            for index, request in enumerate(requests)
         ]
         return [_stored(each) for each in await self._store.store(stated)]
 
@@ -139,7 +141,7 @@ class FactsService(Service):
     @answer(REINDEX_FACTS, max_concurrency=1)
     async def reindex(self, request: ReindexFactsRequest) -> ReindexFactsResponse:
         """Make a part of the index from the graph."""
-        done = await self._store.rebuild(request.cursor)
+        done = await self._store.reindex(request.cursor)
         facts, points = await self._store.numbers()
         return ReindexFactsResponse(
             cursor=done.cursor,

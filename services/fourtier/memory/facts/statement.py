@@ -2,7 +2,7 @@
 
 Read are only statements of a thing that has one value at a time: "my budget for the trip is 10,000
 dollars", "I live in Oslo", "the capital of X is Y". All others, such as likes, events, plans and
-denials, are facts that stand beside each other: to hide a true memory is worse than to keep two.
+denials, are facts that stay valid: to hide a true memory is worse than to show two.
 """
 
 import re
@@ -101,32 +101,32 @@ def read_triple(content: str) -> Triple | None:
     if UNSURE.search(text):
         return None
     text = _SPACE.sub(" ", CHANGE.sub(" ", text)).strip(" ,.!")
-    for claim in _readings(text, cased=cased):
-        return Triple(claim.thing, claim.value, claim.change or claim.thing.change or change)
+    for triple in _readings(text, cased=cased):
+        return Triple(triple.thing, triple.value, triple.change or triple.thing.change or change)
     return None
 
 
 def _readings(text: str, *, cased: bool) -> Iterator[Triple]:
-    """The ways to read a text, the most telling first."""
-    for told in read_relation(text, cased=cased):
-        yield Triple(told.thing, told.value, told.change)
+    """The ways to read a text, the most specific first."""
+    for relation in read_relation(text, cased=cased):
+        yield Triple(relation.thing, relation.value, relation.change)
     if (count := _COUNT.match(text)) is not None:
         yield from _of_count(count)
     if (became := _BECAME.match(text) or _MADE_IT.match(text)) is not None:
-        claim = _of_noun(became["thing"], became["value"], cased=cased)
-        if claim is not None:
-            yield replace(claim, change=True)
+        triple = _of_noun(became["thing"], became["value"], cased=cased)
+        if triple is not None:
+            yield replace(triple, change=True)
     if (does := _DOES.match(text)) is not None:
-        claim = _of_noun(does["thing"], does["value"], cased=cased)
-        if claim is not None and claim.value.kind in {"number", "time"}:
-            key = f"{claim.thing.key}|{','.join(map(str, terms(does['verb'])))}"
-            yield replace(claim, thing=replace(claim.thing, key=key))
+        triple = _of_noun(does["thing"], does["value"], cased=cased)
+        if triple is not None and triple.value.kind in {"number", "time"}:
+            key = f"{triple.thing.key}|{','.join(map(str, terms(does['verb'])))}"
+            yield replace(triple, thing=replace(triple.thing, key=key))
     for verb in _IS.finditer(text):
         yield from _of_being(text[: verb.start()], verb, text[verb.end() :], cased=cased)
 
 
 def _of_count(match: re.Match[str]) -> Iterator[Triple]:
-    """A later count is no other than the first only where it says that something changed."""
+    """A later count replaces the first only where it says that something changed."""
     subject = read_subject(match["subject"])
     if subject is not None:
         head = terms(match["counted"])
@@ -135,15 +135,15 @@ def _of_count(match: re.Match[str]) -> Iterator[Triple]:
 
 
 def _of_being(phrase: str, verb: re.Match[str], said: str, *, cased: bool) -> Iterator[Triple]:
-    claim = _of_noun(phrase, said, cased=cased)
-    if claim is None:
+    triple = _of_noun(phrase, said, cased=cased)
+    if triple is None:
         return
-    thing, value = claim.thing, claim.value
+    thing, value = triple.thing, triple.value
     if value.kind == "words" and not takes_any_words(thing.head, thing.words):
         return
     dated = value.kind != "time" or bool((thing.head | thing.words) & DATED)
     one = verb["number"].casefold() == "is"
-    yield replace(claim, thing=replace(thing, unique=thing.unique and dated and one))
+    yield replace(triple, thing=replace(thing, unique=thing.unique and dated and one))
 
 
 def _of_noun(phrase: str, said: str, *, cased: bool) -> Triple | None:
@@ -157,7 +157,7 @@ def _of_noun(phrase: str, said: str, *, cased: bool) -> Triple | None:
 
 
 def explicit_triple(subject: str, attribute: str) -> Triple:
-    """The claim of a statement that comes with its subject and attribute."""
+    """The triple of a statement that comes with its subject and attribute."""
     return Triple(read_attribute(subject, attribute), Value("any"), attribute=plain(attribute))
 
 

@@ -1,6 +1,16 @@
-"""Facts in the graph, which is the truth, and in the vectors, which can be made from it."""
+"""Facts in the graph, which is the truth, and in the vectors, which can be made from it.
 
-import asyncio
+One means guards the facts of a scope against two writers: the version (optimistic concurrency).
+Whoever writes reads the version first and writes the next one in the transaction that changes the
+facts; a version that is another by then is a conflict, nothing is written, and the writer starts
+again. `index_sync` guards the index by the same version. So any number of writers, in one process
+or in several replicas, end in a state that one writer could have made.
+
+The key of the topics (Key_Shared) is not needed for that: it keeps one user's statements in order,
+and makes conflicts rare. Two writers only meet in the few seconds in which a replica joins or
+leaves, and where statements, forgetting and reindexing run in one process at the same time.
+"""
+
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,10 +20,10 @@ from fourtier.engines.graph.protocol import ConflictError, GraphStore
 from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.memory.facts.graph import FactGraph, ScopedFact, Versions
 from fourtier.memory.facts.index import FactIndex
-from fourtier.memory.facts.index_sync import Indexing
+from fourtier.memory.facts.index_sync import IndexSync
 from fourtier.memory.facts.ranking import successors_first
 from fourtier.memory.facts.records import FactRecord
-from fourtier.memory.facts.reindexing import Part, Rebuilding
+from fourtier.memory.facts.reindexing import Part, Reindexing
 from fourtier.memory.facts.supersession import resolve_validity, slot_of
 from fourtier.models.embeddings.client import Embed
 from fourtier.schema.message import Scope, Vector
@@ -30,20 +40,29 @@ class Stored:
     superseded: tuple[str, ...]
 
 
-class FactStore:
-    """Reads and writes the facts of scopes.
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What a write did to the graph.
 
-    Writes are one after another: here by a lock, between replicas by the key of the topics. While a
-    replica joins or leaves, a user's forgetting may be in one and what the user states in another.
-    Then one of the two finds in the graph that the other was first, and begins anew.
+    Attributes:
+        known: the stated facts that were there before.
+        resolved: the stated facts and those that they bear on, as they are now.
+        unindexed: facts whose points may be out of step.
     """
+
+    known: Mapping[str, FactRecord]
+    resolved: Sequence[ScopedFact]
+    unindexed: Mapping[str, Scope]
+
+
+class FactStore:
+    """Reads and writes the facts of scopes, beside other writers."""
 
     def __init__(self, graph: GraphStore, vectors: VectorStore, embed: Embed) -> None:
         self._graph = FactGraph(graph)
         self._index = FactIndex(vectors, embed)
-        self._writing = asyncio.Lock()
-        self._indexing = Indexing(self._graph, self._index)
-        self._rebuilding = Rebuilding(self._graph, self._index, self._indexing, self._writing)
+        self._index_sync = IndexSync(self._graph, self._index)
+        self._reindexing = Reindexing(self._graph, self._index, self._index_sync)
 
     async def store(self, stated: Sequence[ScopedFact]) -> list[Stored]:
         """Write facts of any scopes; the same facts again change nothing.
@@ -51,48 +70,47 @@ class FactStore:
         Graph first, vectors second: when it fails between the two, the repetition of the messages
         finds what the vectors lack.
         """
-        async with self._writing:
-            known, resolved = await retry_on_conflict(lambda: self._write(stated))
+        written = await retry_on_conflict(lambda: self._write(stated))
+        await self._index_sync.bring_in_step(written.unindexed)
         superseded: defaultdict[str, list[str]] = defaultdict(list)
-        for each in resolved:
+        for each in written.resolved:
             superseded[each.fact.superseded_by].append(each.fact.id)
         ids = [each.fact.id for each in stated]
         return [
             Stored(
                 identity,
                 # Said twice in one batch it is new once.
-                created=identity not in known and identity not in ids[:place],
+                created=identity not in written.known and identity not in ids[:index],
                 superseded=tuple(sorted(superseded[identity])),
             )
-            for place, identity in enumerate(ids)
+            for index, identity in enumerate(ids)
         ]
 
-    async def _write(
-        self, stated: Sequence[ScopedFact]
-    ) -> tuple[Mapping[str, FactRecord], Sequence[ScopedFact]]:
-        """Facts that were known before, and the stated ones with those that they bear on, as now.
+    async def _write(self, stated: Sequence[ScopedFact]) -> _Written:
+        """Write the stated facts and those that they bear on.
+
+        What must be embedded is embedded before the graph changes: it may fail.
 
         Raises:
-            ConflictError: another replica has written to one of the scopes meanwhile.
+            ConflictError: another writer has changed one of the scopes meanwhile.
         """
         versions = await self._graph.versions({each.scope for each in stated})
         known = await self._graph.by_ids({each.fact.id: each.scope for each in stated})
         facts = _merged(stated, known)
         slots = _slots(facts, known)
-        members = await self._graph.by_slots(slots)
-        others = [ScopedFact(slots[fact.slot], fact) for fact in members.values()]
+        in_slots = await self._graph.by_slots(slots)
+        others = [ScopedFact(slots[fact.slot], fact) for fact in in_slots.values()]
         await self._require_versions(
             versions, {each.scope for each in others} | {facts[each].scope for each in known}
         )
         resolved = _resolved({each.fact.id: each for each in others} | facts)
         stale = await self._index.stale(resolved)
         points = await self._index.points(stale)
-        before = known | members
+        before = known | in_slots
         if changed := _changed(resolved, before):
             await self._graph.write(changed, before=before, versions=versions)
         await self._index.write(points)
-        await self._indexing.bring_in_step(_scopes([*changed, *stale]))
-        return known, resolved
+        return _Written(known, resolved, _scopes([*changed, *stale]))
 
     async def search(
         self, scope: Scope, query: str, vector: Vector | None, top_k: int, *, superseded: bool
@@ -121,20 +139,18 @@ class FactStore:
         return facts, await self._graph.count(scope, superseded=superseded)
 
     async def forget(self, scope: Scope, fact_id: str) -> bool:
-        """Delete one fact; what it superseded is settled anew. Whether there was one.
+        """Delete one fact, and resolve again what it superseded; whether it existed.
 
         The vectors learn first what becomes valid again: a search asks the graph whether it is,
         but does not find what the vectors do not take for valid. They lose the fact last, so that
         a repetition after a failure still finds it there.
         """
-        async with self._writing:
-            known = await retry_on_conflict(lambda: self._forget(scope, fact_id))
-            indexed = await self._index.delete(scope, [fact_id])
-            await self._indexing.bring_in_step({fact_id: scope})
-        return known or indexed > 0
+        known = await retry_on_conflict(lambda: self._forget(scope, fact_id))
+        deleted = await self._index_sync.bring_in_step({fact_id: scope})
+        return known or deleted > 0
 
     async def _forget(self, scope: Scope, fact_id: str) -> bool:
-        """Delete a fact from the graph and settle what it superseded; whether there was one.
+        """Delete a fact from the graph, and resolve the slot that it was in; whether it existed.
 
         Raises:
             ConflictError: as `_write`.
@@ -144,14 +160,14 @@ class FactStore:
         if fact is None:
             return False
         await self._require_versions(versions, {scope})
-        members = await self._graph.by_slots({fact.slot: scope} if fact.slot else {})
-        left = {each.id: ScopedFact(scope, each) for each in members.values() if each != fact}
+        in_slot = await self._graph.by_slots({fact.slot: scope} if fact.slot else {})
+        left = {each.id: ScopedFact(scope, each) for each in in_slot.values() if each != fact}
         resolved = _resolved(left)
         await self._index.put(await self._index.stale(resolved))
         try:
-            await self._graph.forget(scope, fact_id, _changed(resolved, members), versions)
+            await self._graph.forget(scope, fact_id, _changed(resolved, in_slot), versions)
         finally:
-            await self._indexing.bring_in_step(_scopes(resolved))
+            await self._index_sync.bring_in_step(_scopes(resolved))
         return True
 
     async def _require_versions(self, versions: Versions, scopes: Iterable[Scope]) -> None:
@@ -166,18 +182,17 @@ class FactStore:
 
     async def forget_scope(self, scope: Scope) -> int:
         """Delete all facts of a scope; returns how many there were."""
-        async with self._writing:
-            number = await self._graph.count(scope, superseded=True)
-            await retry_on_conflict(lambda: self._graph.forget_scope(scope))
-            await self._index.delete_scope(scope)
-            # What another replica has stored meanwhile stays, and so do its vectors.
-            left = await self._graph.page(scope, _ALL, 0, superseded=True)
-            await self._indexing.bring_in_step(dict.fromkeys((fact.id for fact in left), scope))
+        number = await self._graph.count(scope, superseded=True)
+        await retry_on_conflict(lambda: self._graph.forget_scope(scope))
+        await self._index.delete_scope(scope)
+        # What another writer has stored meanwhile stays, and so do its vectors.
+        left = await self._graph.page(scope, _ALL, 0, superseded=True)
+        await self._index_sync.bring_in_step(dict.fromkeys((fact.id for fact in left), scope))
         return number
 
-    async def rebuild(self, cursor: str) -> Part:
+    async def reindex(self, cursor: str) -> Part:
         """Do the next part of making the vectors of all scopes, with whatever model now embeds."""
-        return await self._rebuilding.part(cursor)
+        return await self._reindexing.part(cursor)
 
     async def numbers(self) -> tuple[int, int]:
         """How many facts the graph has, and how many points the vectors, of all scopes."""
@@ -210,8 +225,8 @@ def _resolved(facts: Mapping[str, ScopedFact]) -> list[ScopedFact]:
         by_slot[each.scope, each.fact.slot or alone].append(each.fact)
     return [
         ScopedFact(scope, fact)
-        for (scope, _), members in by_slot.items()
-        for fact in resolve_validity(members)
+        for (scope, _), records in by_slot.items()
+        for fact in resolve_validity(records)
     ]
 
 

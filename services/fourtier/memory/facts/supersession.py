@@ -3,7 +3,7 @@
 A slot holds the statements that may be about one thing: somebody's budgets, somebody's home. Which
 slot a fact belongs to depends on that fact alone, and what is valid in a slot on the facts in it
 alone, so that no order, batching or repetition of writes can end in another state. For the same
-reason slots are never merged: a statement that fits two things takes the place of neither.
+reason slots are never merged: a statement that fits two things supersedes neither.
 """
 
 from collections import defaultdict
@@ -18,18 +18,18 @@ from fourtier.schema.message import Scope
 
 
 def triple_of(fact: FactRecord) -> Triple | None:
-    """What a fact says of which thing: as it was told, or read from its words."""
+    """What a fact says of which thing: as its message says, or read from its words."""
     if fact.subject and fact.attribute:
         return explicit_triple(fact.subject, fact.attribute)
     return read_triple(fact.content)
 
 
 def slot_of(scope: Scope, fact: FactRecord) -> str:
-    """The slot that a fact belongs to; empty for one that never takes another's place."""
-    claim = triple_of(fact)
-    if claim is None:
+    """The slot that a fact belongs to; empty for one that never supersedes another."""
+    triple = triple_of(fact)
+    if triple is None:
         return ""
-    return slot_id(scope, claim.thing.key.replace(SPEAKER, owner_of(scope, fact.speaker)))
+    return slot_id(scope, triple.thing.key.replace(SPEAKER, owner_of(scope, fact.speaker)))
 
 
 def resolve_validity(facts: Sequence[FactRecord]) -> list[FactRecord]:
@@ -41,38 +41,38 @@ def resolve_validity(facts: Sequence[FactRecord]) -> list[FactRecord]:
     ordered = sorted(facts, key=_said_at)
     slot = _Slot([triple_of(fact) for fact in ordered])
     resolved: list[FactRecord] = []
-    for place, fact in enumerate(ordered):
-        after = slot.replaced_at(place)
+    for index, fact in enumerate(ordered):
+        after = slot.replaced_at(index)
         resolved.append(_open(fact) if after is None else _superseded(fact, ordered[after]))
     return resolved
 
 
 class _Slot:
-    """The claims of one slot in the order in which they were made."""
+    """The triples of one slot in the order in which they were made."""
 
-    def __init__(self, claims: Sequence[Triple | None]) -> None:
-        self._claims = claims
+    def __init__(self, triples: Sequence[Triple | None]) -> None:
+        self._triples = triples
         self._by_name: defaultdict[frozenset[int], list[int]] = defaultdict(list)
-        for place, claim in enumerate(claims):
-            if claim is not None:
-                self._by_name[short_name(claim.thing)].append(place)
+        for index, triple in enumerate(triples):
+            if triple is not None:
+                self._by_name[short_name(triple.thing)].append(index)
         # Only these may mean something whose name they do not give in full.
         self._changes = [
-            place for place, claim in enumerate(claims) if claim is not None and claim.change
+            index for index, triple in enumerate(triples) if triple is not None and triple.change
         ]
         self._meant: dict[int, frozenset[int] | None] = {}
 
     def replaced_at(self, older: int) -> int | None:
-        """The place of the first claim that takes another's place."""
-        old = self._claims[older]
+        """The index of the first triple that supersedes this one."""
+        old = self._triples[older]
         if old is None:
             return None
         after = {*self._by_name[short_name(old.thing)], *self._changes}
-        later = sorted(place for place in after if place > older)
-        return next((place for place in later if self._replaces(place, older)), None)
+        later = sorted(index for index in after if index > older)
+        return next((index for index in later if self._replaces(index, older)), None)
 
     def _replaces(self, newer: int, older: int) -> bool:
-        new, old = self._claims[newer], self._claims[older]
+        new, old = self._triples[newer], self._triples[older]
         if new is None or old is None or not may_replace(new, old):
             return False
         if new.attribute and old.attribute:
@@ -89,7 +89,7 @@ class _Slot:
         own = short_name(new.thing)
         before = [
             old.thing
-            for old in self._claims[:newer]
+            for old in self._triples[:newer]
             if new.change and old is not None and may_replace(new, old)
         ]
         if any(short_name(old) == own for old in before):
@@ -99,8 +99,8 @@ class _Slot:
 
 
 def _said_at(fact: FactRecord) -> tuple[str, bool, str]:
-    claim = triple_of(fact)
-    return fact.stated_at, claim is not None and claim.change, fact.id
+    triple = triple_of(fact)
+    return fact.stated_at, triple is not None and triple.change, fact.id
 
 
 def _open(fact: FactRecord) -> FactRecord:

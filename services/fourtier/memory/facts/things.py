@@ -50,7 +50,7 @@ class Thing:
 
 
 class Subject(NamedTuple):
-    """Somebody or something of whom something is told, and whether the words fit one only."""
+    """Somebody or something of whom something is stated, and whether the words fit one only."""
 
     owner: str
     unique: bool
@@ -158,17 +158,17 @@ def _owned(owner: str, words: list[str]) -> Thing | None:
 
 
 def _named(owner: str, words: list[str]) -> Thing | None:
-    kept = [word for word in words if word.casefold() not in FRESH | CURRENT]
+    rest_words = [word for word in words if word.casefold() not in FRESH | CURRENT]
     change = any(word.casefold() in FRESH for word in words)
     front: list[str] = []
-    for word in kept:
+    for word in rest_words:
         if word.casefold() in PREPOSITIONS:
             break
         front.append(word)
     head = terms(front[-1]) if front else frozenset[int]()
     if not head:
         return None
-    rest = terms(" ".join(kept)) - head
+    rest = terms(" ".join(rest_words)) - head
     return Thing(thing_key(owner, head), head, rest, unique=_is_one(front), change=change)
 
 

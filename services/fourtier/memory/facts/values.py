@@ -49,7 +49,7 @@ _MOST_AFTER_NUMBER = 6
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Values of one kind can take each other's place.
+    """Values of one kind can replace each other.
 
     Attributes:
         unit: what a number counts; empty where nothing says.
@@ -77,7 +77,7 @@ def read_value(text: str, *, cased: bool, sorted_out: bool = False) -> Value | N
     """Read a value; None when it is none of the kinds.
 
     `cased` is False for a text without any capital, whose names have none either. `sorted_out`
-    says that the statement names the sort of the value: "the position of tight end" is no quality.
+    says that the statement names the sort of the value: "the position of tight end".
     """
     bare = _ROUGHLY.sub("", text.strip())
     if _TIME.match(bare):
@@ -119,10 +119,10 @@ def _text(text: str, *, cased: bool, sorted_out: bool) -> Value | None:
 def name_length(text: str) -> int:
     """How many words at the beginning of a text are a name: "Oslo, Norway", "Duke of Orléans"."""
     length = 0
-    for place, word in enumerate(text.split(), start=1):
+    for index, word in enumerate(text.split(), start=1):
         bare = word.strip("\"'\u201c\u201d\u2018\u2019(),;:!")
         if _looks_named(bare):
-            length = place
+            length = index
         elif bare.casefold() not in CONNECTORS:
             break
         if word.endswith((";", ":")):

@@ -19,7 +19,7 @@ def _stems(text: str) -> frozenset[int]:
 
 
 #: Denied, wished, planned, supposed, long past, or true of several things: nothing that can take
-#: another statement's place. Small letters only: "Never" in a title is a name.
+#: another statement. Small letters only: "Never" in a title is a name.
 UNSURE = re.compile(
     r"\?|n't\b|\b(?:not|never|neither|nor|no|none|cannot|any ?more|used to|until|unless|if|whether"
     r"|would|could|might|may|should|shall|will|maybe|perhaps|probably|possibly|potentially|likely"
@@ -30,7 +30,7 @@ UNSURE = re.compile(
     r"|(?:when|while) (?:I|i|he|she|we|they) (?:was|were)|as a (?:kid|child|teenager|student)"
     r"|in my (?:teens|twenties|thirties|youth))\b"
 )
-#: Says that the statement takes another one's place.
+#: Says that the statement replaces another one.
 CHANGE = re.compile(
     r"(?:^|[\s,])(?:now|right now|currently|actually|instead|nowadays|these days|at the moment"
     r"|at present|from now on|as of (?:now|today))(?=$|[\s,])",
@@ -46,7 +46,7 @@ OPENING = re.compile(
     re.IGNORECASE,
 )
 
-#: A phrase that has one of these in it is no plain name of a thing.
+#: A phrase that has one of these in it is not a plain name of a thing.
 NOT_IN_A_NAME = _words(
     "i you he she it we they me him her us them this these those there what why how is are was"
     " were be been am has have had do does did because so but than then"
@@ -99,7 +99,7 @@ PLAIN = _stems(
     " motto password species breed material flavour flavor style format size diet"
 )
 _FAVOURITE = _stems("favourite favorite preferred")
-#: Nouns whose value is a moment.
+#: Nouns whose value is a time.
 DATED = _stems(
     "date day time deadline birthday birthdate anniversary start end beginning hour hours schedule"
     " checkout checkin departure arrival bedtime expiry due"

@@ -15,7 +15,7 @@ class _Written(BaseModel):
 
 
 class LearnedFact(_Written):
-    """One statement worth keeping."""
+    """One statement worth storing."""
 
     content: str = Field(description="a complete sentence that is understood by itself")
     kind: FactKind = Field(
@@ -45,7 +45,7 @@ class LearnedEpisode(_Written):
     lessons: str = Field(description="what to do or to avoid next time; empty if nothing")
     result: Result
 
-    # A validator and no constraint: strict endpoints refuse most constraints in a schema.
+    # A validator, not a constraint: strict endpoints reject most constraints in a schema.
     @field_validator("goal")
     @classmethod
     def _says_something(cls, goal: str) -> str:

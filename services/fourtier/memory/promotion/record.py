@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from fourtier.memory.learning.origin import is_turn
-from fourtier.memory.statements.leading_phrases import without_opening
+from fourtier.memory.statements.leading_phrases import without_leading_phrases
 from fourtier.memory.statements.sentence_kinds import Kind, content_words, kind_of
 from fourtier.memory.statements.sentences import sentences
 from fourtier.memory.statements.text import shorten
@@ -16,7 +16,7 @@ def theme(invocations: Sequence[InvocationSummary]) -> str:
     """The sentence that says what a conversation was about; empty when it was small talk.
 
     With the agent that is the first real question or request, and among people the first real
-    statement; either does where there is no other.
+    statement; where there is none, the other will do.
     """
     asked: list[str] = []
     stated: list[str] = []
@@ -29,7 +29,7 @@ def theme(invocations: Sequence[InvocationSummary]) -> str:
 
 def _weighty(invocations: Sequence[InvocationSummary]) -> Iterator[tuple[str, Kind]]:
     for invocation in invocations:
-        for sentence in map(without_opening, sentences(invocation.query)):
+        for sentence in map(without_leading_phrases, sentences(invocation.query)):
             kind = kind_of(sentence)
             # "How have you been?" is a question without a word of content.
             if kind in {Kind.QUESTION, Kind.REQUEST, Kind.STATEMENT} and content_words(sentence):

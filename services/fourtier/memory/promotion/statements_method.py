@@ -35,7 +35,7 @@ class PromotionByRule(StatementsMethod[Conversation]):
             yield Utterance(origin, invocation.query, in_dialogue=is_turn(invocation))
 
     def lasts(self, statement: Statement) -> bool:
-        """Whether it is about the speaker, says something definite, or was asked to be kept."""
+        """Whether it is about the speaker, is definite, or was asked to be remembered."""
         return (
             statement.asked_for
             or bool(SPEAKER.intersection(words(statement.content)))

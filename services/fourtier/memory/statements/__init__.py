@@ -1,1 +1,1 @@
-"""From what was said to what is kept, by rule or by a model: shared by services, itself none."""
+"""Rules that find statements in what was said: a library that several services share."""

@@ -1,6 +1,6 @@
-"""Passwords, keys and card numbers: what memory must not keep, found by their looks.
+"""Passwords, keys and card numbers: what memory must not store, found by their form.
 
-A net with wide meshes, on purpose: it catches what says that it is a secret ("my password is ..."),
+It is coarse on purpose: it finds what says that it is a secret ("my password is ..."),
 the key formats of well-known services, private keys, and payment cards by their check digit. What
 is secret only to somebody who knows the circumstances passes.
 """
@@ -30,7 +30,7 @@ _PATTERNS = (
     re.compile(r"\b(?:sk|pk|rk)[-_](?:[a-z]+[-_])?[A-Za-z0-9_-]{16,}"),
     re.compile(r"\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{30,}|\bglpat-[\w-]{20,}"),
     re.compile(r"\bxox[abeprs]-[A-Za-z0-9-]{10,}|\bAIza[\w-]{30,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-    re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"),
+    re.compile(r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"),
     re.compile(r"(?<=://)[^\s/:@]+:[^\s/@]+(?=@)"),
 )
 _DIGITS = re.compile(r"(?<![\d.,-])\d(?:[ -]?\d){12,18}(?![\d.,]?\d)")

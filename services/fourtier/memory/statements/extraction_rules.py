@@ -1,19 +1,19 @@
 """The declarative sentences of what somebody said: method `statements`, which needs no model.
 
-Kept is what stands as a statement by itself, in the speaker's own words. Left out are questions,
+Stored is what is a statement by itself, in the speaker's own words. Left out are questions,
 requests, greetings and other small talk, fragments, and what looks like a credential.
 
 One sentence makes one statement. On LoCoMo's dialogues (five of them, 760 questions) the evidence
 was among the ten best hits for 64 % of the questions when each sentence stood alone without its
-small talk, for 51 % when each turn was kept whole. So only a sentence that says hardly anything by
-itself is kept together with the one before it.
+small talk, for 51 % when each turn was stored whole. So only a sentence that says hardly anything
+by itself is stored with the one before it.
 """
 
 import re
 from dataclasses import dataclass
 
 from fourtier.memory.statements.credentials import REDACTED, redacted
-from fourtier.memory.statements.leading_phrases import told_to_keep, without_opening
+from fourtier.memory.statements.leading_phrases import told_to_remember, without_leading_phrases
 from fourtier.memory.statements.sentence_kinds import (
     Kind,
     content_words,
@@ -24,10 +24,15 @@ from fourtier.memory.statements.sentence_kinds import (
 )
 from fourtier.memory.statements.sentences import sentences
 from fourtier.memory.statements.vocabulary import LISTENER, PEOPLE, SPEAKER, THINGS
+from fourtier.schema.message import MAX_LONG_TEXT
 
 #: With as many words of content a sentence about "it" can be found by itself.
-_LEAST_CONTENT = 2
-_LONGEST_TOGETHER = 400
+_MIN_CONTENT = 2
+_MAX_MERGED = 400
+
+#: How much of a message is looked at; of a longer one its beginning, and so much of its end.
+MAX_CHARACTERS = 50_000
+_TAIL = 10_000
 
 #: So many statements in one message are a text that was pasted, not talk.
 _PASTED = 12
@@ -50,7 +55,7 @@ class Statement:
     Attributes:
         content: what is stated, in the words in which it was said.
         quote: the whole sentences that it came from.
-        asked_for: whether the speaker asked for it to be kept.
+        asked_for: whether the speaker asked for it to be remembered.
     """
 
     content: str
@@ -62,7 +67,7 @@ def statements_to_agent(text: str) -> list[Statement]:
     """The user's statements in a message to the agent.
 
     What is said about the agent ("You forgot the hotel") tells nothing of the user. Of a text that
-    was pasted only the sentences in which the user speaks of himself are kept.
+    was pasted only the sentences in which users speak of themselves are taken.
     """
     stated, _ = _sort(text, to_agent=True)
     if len(stated) <= _PASTED:
@@ -73,8 +78,8 @@ def statements_to_agent(text: str) -> list[Statement]:
 def statements_in_dialogue(text: str) -> list[Statement]:
     """The statements in one turn between people; of a turn without any, what else it says.
 
-    A fragment ("Five years already!") answers what the other has asked, so it is kept where it is
-    all that there is.
+    A fragment ("Five years already!") answers what the other has asked, so it is taken where
+    nothing else is said.
     """
     stated, fragments = _sort(text, to_agent=False)
     if stated or not fragments:
@@ -87,31 +92,38 @@ def _sort(text: str, *, to_agent: bool) -> tuple[list[Statement], list[str]]:
     stated: list[Statement] = []
     fragments: list[str] = []
     adjoining = False
-    for sentence in sentences(redacted(text)):
+    for sentence in sentences(_bounded(redacted(text[:MAX_LONG_TEXT]))):
         if REDACTED in sentence:
             adjoining = False
             continue
         candidate = _candidate(sentence)
         kind = kind_of(candidate.content)
-        if kind is Kind.FRAGMENT and len(content_words(candidate.content)) >= _LEAST_CONTENT:
+        if kind is Kind.FRAGMENT and len(content_words(candidate.content)) >= _MIN_CONTENT:
             fragments.append(candidate.content)
         if kind is not Kind.STATEMENT or (to_agent and _about_listener(candidate)):
             adjoining = False
             continue
         if adjoining and _leans(candidate, to_agent=to_agent) and _fit(stated[-1], candidate):
-            stated[-1] = _together(stated[-1], candidate)
+            stated[-1] = _merged(stated[-1], candidate)
         else:
             stated.append(candidate)
         adjoining = True
     return stated, fragments
 
 
+def _bounded(text: str) -> str:
+    """The beginning and the end of a long text: what is pasted has words before or behind it."""
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    return f"{text[: MAX_CHARACTERS - _TAIL]}\n\n{text[-_TAIL:]}"
+
+
 def _candidate(sentence: str) -> Statement:
     """The part of a sentence that may be a statement."""
-    content = without_opening(sentence)
-    kept = told_to_keep(content)
-    if kept is not None:
-        return Statement(without_opening(kept), sentence, asked_for=True)
+    content = without_leading_phrases(sentence)
+    remembered = told_to_remember(content)
+    if remembered is not None:
+        return Statement(without_leading_phrases(remembered), sentence, asked_for=True)
     if is_question(straight(content)):
         before = _BEFORE_QUESTION.match(straight(content))
         if before is not None:
@@ -127,20 +139,20 @@ def _leans(statement: Statement, *, to_agent: bool) -> bool:
     """Whether it is understood only behind the sentence before it.
 
     What a user tells of somebody must name that person, to be of use in another conversation; in a
-    dialogue, where much is told of few people, finding it counts for more.
+    dialogue, where much is said of few people, finding it counts for more.
     """
     first = words(statement.content)[0]
     if first in PEOPLE and to_agent:
         return True
-    few = len(content_words(statement.content)) < _LEAST_CONTENT
+    few = len(content_words(statement.content)) < _MIN_CONTENT
     return few and (first in THINGS or first in PEOPLE)
 
 
 def _fit(before: Statement, after: Statement) -> bool:
-    return len(before.content) + len(after.content) <= _LONGEST_TOGETHER
+    return len(before.content) + len(after.content) <= _MAX_MERGED
 
 
-def _together(before: Statement, after: Statement) -> Statement:
+def _merged(before: Statement, after: Statement) -> Statement:
     return Statement(
         f"{before.content} {after.content}",
         f"{before.quote} {after.quote}",

@@ -1,4 +1,4 @@
-"""What stands in front of what is said: interjections, names, "remember that"."""
+"""What stands before the words of weight in a sentence: interjections, names, "remember that"."""
 
 import re
 
@@ -38,21 +38,21 @@ _TOLD = re.compile(
 )
 
 
-def without_opening(sentence: str) -> str:
+def without_leading_phrases(sentence: str) -> str:
     """The sentence from its first word of weight on: "Hey Ann, so I moved" becomes "I moved"."""
     rest = sentence
     while True:
         plain = straight(rest)
         found = _INTERJECTION.match(plain) or _CONNECTIVE.match(plain)
         if found is None and rest != sentence:
-            found = _VOCATIVE.match(plain)  # behind an interjection it is no list of things
+            found = _VOCATIVE.match(plain)  # behind an interjection it is not a list of things
         if found is None or not found.end():
             return rest
         rest = rest[found.end() :].lstrip()
 
 
-def told_to_keep(sentence: str) -> str | None:
-    """X of "Remember that X"; None when the sentence does not ask to keep a statement."""
+def told_to_remember(sentence: str) -> str | None:
+    """X of "Remember that X"; None when the sentence does not ask to remember a statement."""
     found = _TOLD.match(straight(sentence))
     if found is None:
         return None

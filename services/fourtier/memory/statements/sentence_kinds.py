@@ -1,7 +1,7 @@
 """Telling a declarative sentence from a question, a request, small talk and a fragment, by rule.
 
 The rules are for English. A sentence in another language is taken for a statement unless it ends
-with a question mark or is very short: too much kept does less harm than something lost.
+with a question mark or is very short: storing too much does less harm than losing something.
 """
 
 import re
@@ -78,7 +78,7 @@ _GREETING = re.compile(
 )
 #: A sentence of as many words has a verb somewhere, whether the rules know it or not.
 _ENOUGH_WORDS = 6
-_LEAST_WORDS = 3
+_MIN_WORDS = 3
 
 
 def words(text: str) -> list[str]:
@@ -97,7 +97,7 @@ def content_words(text: str) -> list[str]:
 
 
 def kind_of(sentence: str) -> Kind:
-    """What a sentence does; `sentence` begins with its first word of weight, see `openings`."""
+    """What a sentence does; it begins with its first word of weight, see `leading_phrases`."""
     text = straight(sentence).strip(' "“”«»*_()[]-\u2013\u2014')
     if is_question(text):
         return Kind.QUESTION
@@ -139,17 +139,15 @@ def _is_noun(said: list[str]) -> bool:
 
 
 def _has_verb(text: str) -> bool:
-    if len(_IDEOGRAPHS.findall(text)) >= _LEAST_WORDS:
+    if len(_IDEOGRAPHS.findall(text)) >= _MIN_WORDS:
         return True
     said = words(text)
     if len(said) > 1 and said[0] in SUBJECTS:  # I smoke. I'm vegetarian.
         return True
-    if len(said) < _LEAST_WORDS:
+    if len(said) < _MIN_WORDS:
         return False
     if len(said) >= _ENOUGH_WORDS or any(word in VERBS or "n't" in word for word in said):
         return True
     if any(word.endswith(("'s", "'re", "'ve", "'ll", "'d", "'m")) for word in said[:-1]):
         return True
-    return any(
-        word.endswith(("ed", "ing", "s")) and len(word) > _LEAST_WORDS for word in said[1:-1]
-    )
+    return any(word.endswith(("ed", "ing", "s")) and len(word) > _MIN_WORDS for word in said[1:-1])

@@ -7,6 +7,7 @@ threshold again. So a long run is condensed now and then and not at every step, 
 a model does it.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,11 @@ from fourtier.schema.working_memory import Trace, WorkingMemoryItem
 
 #: The share of the threshold that the condensed part may take, and what it may take of a tiny one.
 _SHARE = 0.5
-_LEAST_ROOM = 32
+_MIN_ROOM = 32
+#: What one answer may hold: below the 5 MB of a message on the bus, also where each character takes
+#: six bytes as JSON. Names of fields and punctuation of an item are counted too.
+MAX_ANSWER_CHARACTERS = 800_000
+_FRAME = 150
 
 #: Within one step, by which the order does not hang on the clocks of two replicas.
 _ORDER = {"thought": 0, "action": 1, "observation": 2, "answer": 3}
@@ -36,15 +41,33 @@ def in_order(items: Iterable[WorkingMemoryItem]) -> list[WorkingMemoryItem]:
 
 
 def shown(items: Sequence[WorkingMemoryItem], condensed: Condensed) -> Trace:
-    """The trace of items in order as the next prompt shows it."""
-    verbatim = tuple(item for item in items if item.step > condensed.through)
+    """The trace of items in order as the next prompt shows it; the newest as far as they fit."""
+    verbatim = [item for item in items if item.step > condensed.through]
+    omitted = _too_many(verbatim)
+    verbatim = verbatim[omitted:]
     tokens = count_tokens(condensed.text) + sum(count_tokens(item.content) for item in verbatim)
-    return Trace(condensed=condensed.text, items=verbatim, tokens=tokens)
+    return Trace(condensed=condensed.text, items=tuple(verbatim), omitted=omitted, tokens=tokens)
+
+
+def _too_many(items: Sequence[WorkingMemoryItem]) -> int:
+    """How many of the oldest items do not fit into one answer."""
+    room = MAX_ANSWER_CHARACTERS
+    for number, item in enumerate(reversed(items)):
+        room -= characters_of(item)
+        if number and room < 0:
+            return len(items) - number
+    return 0
+
+
+def characters_of(item: WorkingMemoryItem) -> int:
+    """About how many characters an item takes in an answer."""
+    metadata = len(json.dumps(item.metadata)) if item.metadata else 0
+    return _FRAME + len(item.id) + len(item.content) + metadata
 
 
 def room_for(threshold: int) -> int:
     """How many tokens the condensed part of a trace may have."""
-    return max(_LEAST_ROOM, int(threshold * _SHARE))
+    return max(_MIN_ROOM, int(threshold * _SHARE))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ _BEGINNING = 0.65
 
 
 class Passage:
-    """A text taken apart once, to be cut to several lengths. White space is not kept."""
+    """A text taken apart once, to be cut to several lengths. White space is folded."""
 
     def __init__(self, text: str) -> None:
         self.words = tuple(_words(text))
@@ -72,13 +72,13 @@ class _Choice:
 
     def __init__(self, words: Sequence[str], limit: int) -> None:
         self._words = words
-        self._kept: set[int] = set()
+        self._chosen: set[int] = set()
         self.room = limit - len(
             _GAP
         )  # each span pays for the gap before it; one may follow the last
 
     def take_each(self, indexes: Iterable[int], share: int, *, around: int) -> None:
-        """Keep the words at these places while the share lasts; one that is too long is skipped.
+        """Choose the words at these indexes while the share lasts; too long ones are skipped.
 
         With the words around it a number still says what it counts; without them it is at least
         the number.
@@ -88,7 +88,7 @@ class _Choice:
                 span = range(max(0, index - reach), min(len(self._words), index + reach + 1))
                 cost = self._cost(span)
                 if cost <= min(share, self.room):
-                    self._kept.update(span)
+                    self._chosen.update(span)
                     self.room -= cost
                     share -= cost
                     break
@@ -98,23 +98,23 @@ class _Choice:
         share = min(share, self.room) - len(_GAP) - 1
         self.room -= len(_GAP) + 1
         for index in indexes:
-            cost = 0 if index in self._kept else len(self._words[index]) + 1
+            cost = 0 if index in self._chosen else len(self._words[index]) + 1
             if cost > share:
                 return
-            self._kept.add(index)
+            self._chosen.add(index)
             self.room -= cost
             share -= cost
 
     def _cost(self, indexes: Iterable[int]) -> int:
-        """Characters for words that are not kept yet, each with a space, and for a gap."""
-        new = [len(self._words[index]) + 1 for index in indexes if index not in self._kept]
+        """Characters for words that are not chosen yet, each with a space, and for a gap."""
+        new = [len(self._words[index]) + 1 for index in indexes if index not in self._chosen]
         return sum(new) + len(_GAP) + 1 if new else 0
 
     def text(self) -> str:
         """The words that stay, with a mark where some are missing."""
         parts: list[str] = []
         following = 0
-        for index in sorted(self._kept):
+        for index in sorted(self._chosen):
             if index > following:
                 parts.append(_GAP)
             parts.append(self._words[index])

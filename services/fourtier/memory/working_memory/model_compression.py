@@ -1,8 +1,8 @@
-"""Condense steps by a model, beside the run and not in its way.
+"""Condense steps by a model, in the background.
 
 A model takes seconds, and the run waits for the answer to its append. So the append is answered
-with what the rule made, and the model's text takes its place when it is there, for the next prompt
-and all that follow. Is the model late, down or silent, then the rule's text simply stays.
+with what the rule made, and the model's text replaces it when it is there, for the next prompt
+and all that follow. Where the model is late, unavailable or answers nothing, the rule's text stays.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ class ModelCondenser:
         self._prompt = read_prompt("fourtier.memory.working_memory", "condense")
 
     def start(self, key: RunKey, work: Work) -> None:
-        """Begin to condense; what was begun for fewer steps of the run is of no use any more."""
+        """Begin to condense; what was begun for fewer steps of the run is cancelled."""
         if (running := self._tasks.get(key)) is not None:
             running.cancel()
         task = asyncio.create_task(self._improve(key, work), name=f"condense {key.run_id}")
@@ -79,14 +79,17 @@ class ModelCondenser:
             )
             return
         if not text:
-            log.warning("The steps of %s stay condensed by rule: the model is silent", key.run_id)
+            log.warning(
+                "The steps of %s stay condensed by rule: the model answered nothing", key.run_id
+            )
             return
         await self._store.improve(key, Condensed(fit(text, work.plan.room), work.plan.through))
 
     async def _ask(self, work: Work) -> str:
+        steps = await asyncio.to_thread(condense, work.items, _STEPS_TOKENS)
         parts = [
             f"Notes so far:\n{work.before}" if work.before else "",
-            f"Steps since then:\n{condense(work.items, _STEPS_TOKENS)}",
+            f"Steps since then:\n{steps}",
         ]
         request = CompleteRequest(
             messages=(
@@ -106,7 +109,7 @@ class ModelCondenser:
         return "".join(pieces).strip()
 
     async def close(self) -> None:
-        """Leave what is not done; the rule's texts stand."""
+        """Cancel what is not done; the rule's texts stay."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()

@@ -54,7 +54,7 @@ MATCH (i:RunItem {id: row.id})
 SET i.step = row.step, i.type = row.type, i.content = row.content, i.written_at = row.written_at,
     i.metadata = row.metadata
 
-// improve: Put a better text in the place of a condensed one, if it still stands for those steps.
+// improve: Replace a condensed text by a better one, if it still stands for those steps.
 MATCH (r:Run {id: $id})
 WHERE r.scope = $scope
 SET r.run_id = $run_id

@@ -1,4 +1,4 @@
-"""A run and its items as the graph keeps them, and the ways from and to messages."""
+"""A run and its items as the graph stores them, and the ways from and to messages."""
 
 import json
 import uuid
@@ -8,10 +8,13 @@ from typing import NamedTuple, Self
 
 from fourtier.engines.graph.protocol import Value
 from fourtier.engines.timestamps import as_moment, as_text
-from fourtier.memory.working_memory.compression import Condensed
+from fourtier.memory.working_memory.compression import Condensed, characters_of
+from fourtier.runtime.errors import PermanentError
 from fourtier.schema.message import Scope
 from fourtier.schema.working_memory import InRun, WorkingMemoryItem
 
+#: What one run may store: all of it is read whenever something is added.
+MAX_RUN_ITEMS, MAX_RUN_CHARACTERS = 5_000, 10_000_000
 _NAMESPACE = uuid.UUID("c1d5b5d2-52a5-5b0e-8a0f-5b9f3f0f6a17")
 
 
@@ -29,22 +32,22 @@ class RunKey(NamedTuple):
     @property
     def id(self) -> str:
         """Its name among the runs of all scopes."""
-        return str(uuid.uuid5(_NAMESPACE, f"{self.scope.key}\n{self.run_id}"))
+        return str(uuid.uuid5(_NAMESPACE, json.dumps([*self.scope, self.run_id])))
 
     def item_id(self, item: WorkingMemoryItem) -> str:
         """An item's name among the items of all runs."""
-        return str(uuid.uuid5(_NAMESPACE, f"{self.id}\n{item.id}"))
+        return str(uuid.uuid5(_NAMESPACE, json.dumps([self.id, item.id])))
 
 
 @dataclass(slots=True)
-class KeptRun:
-    """A run as it is kept, and what has been changed in it since it was read.
+class RunRecord:
+    """A run as it is stored, and what has been changed in it since it was read.
 
     Attributes:
         answer: of a run that has ended; stays when the items are discarded.
-        discarded: the run is over and told; it takes no more items.
+        discarded: the run is over and memory has learned of it; it takes no more items.
         known: the ids of the items that are on disk; None for a run that is not.
-        read_at: when the run had been written last; another moment tells of another writer.
+        read_at: when the run had been written last; another time tells of another writer.
         changed: the items to be written, by their id.
         state_changed: whether the run itself is to be written.
     """
@@ -60,9 +63,12 @@ class KeptRun:
     state_changed: bool = False
 
     def add(self, items: Sequence[WorkingMemoryItem]) -> None:
-        """Take up items, or replace those with the same id; what is there as it came is no change.
+        """Take up items, or replace those with the same id; the same item again changes nothing.
 
         A run that was discarded takes none: they belong to a message that was delivered again.
+
+        Raises:
+            PermanentError: the run has more items, or longer ones, than a run may have.
         """
         if self.discarded:
             return
@@ -74,6 +80,12 @@ class KeptRun:
                 self.answer = item.content
             if item.step <= self.condensed.through:
                 self.condensed = Condensed()  # it tells of a step that is another now
+        if len(self.items) > MAX_RUN_ITEMS:
+            raise PermanentError(f"a run has at most {MAX_RUN_ITEMS} items in working memory")
+        if sum(map(characters_of, self.items.values())) > MAX_RUN_CHARACTERS:
+            raise PermanentError(
+                f"the items of a run have at most {MAX_RUN_CHARACTERS} characters in working memory"
+            )
 
     def show(self, condensed: Condensed) -> None:
         """Let a text stand for the older steps from now on."""

@@ -19,11 +19,11 @@ _LENGTHS = (4_000, 2_800, 2_000, 1_400, 1_000, 700, 500, 350, 250, 180, 120, 80,
 _ARGUMENTS = 0.6
 _THOUGHT = 0.4
 #: What would be shorter than this says nothing, and is left out.
-_LEAST = 40
-#: No line takes fewer tokens; so many steps are told to be too many without making their lines.
-_LEAST_TOKENS = 5
-_MOST_TOOLS_NAMED = 3
-_MOST_OF_A_NAME = 32
+_MIN_LENGTH = 40
+#: No line takes fewer tokens: by that, too many steps are noticed before their lines are made.
+_MIN_TOKENS = 5
+_MAX_TOOLS_NAMED = 3
+_MAX_NAME = 32
 
 
 class _Step:
@@ -59,7 +59,7 @@ class _Step:
 
 def _beside(passage: Passage, length: int) -> str | None:
     """A text of less weight: whole if it is that short, left out where little would stay."""
-    if length < min(_LEAST, len(passage.whole)):
+    if length < min(_MIN_LENGTH, len(passage.whole)):
         return None
     return passage.cut(length)
 
@@ -67,7 +67,7 @@ def _beside(passage: Passage, length: int) -> str | None:
 def _tool(items: Sequence[WorkingMemoryItem]) -> str:
     """The tool that a step used, empty where it used none."""
     actions = (item.content.partition("(")[0].strip() for item in items if item.type == "action")
-    return next(actions, "")[:_MOST_OF_A_NAME]
+    return next(actions, "")[:_MAX_NAME]
 
 
 def condense(items: Sequence[WorkingMemoryItem], tokens: int) -> str:
@@ -76,8 +76,8 @@ def condense(items: Sequence[WorkingMemoryItem], tokens: int) -> str:
     for item in items:
         by_number[item.step].append(item)
     numbers = sorted(by_number)
-    most = tokens // _LEAST_TOKENS
-    if len(numbers) <= most:
+    max_lines = tokens // _MIN_TOKENS
+    if len(numbers) <= max_lines:
         steps = [_Step(number, by_number[number]) for number in numbers]
         for length in _LENGTHS:
             if sum(step.about(length) for step in steps) > tokens:
@@ -85,7 +85,7 @@ def condense(items: Sequence[WorkingMemoryItem], tokens: int) -> str:
             text = "\n".join(step.line(length) for step in steps)
             if count_tokens(text) <= tokens:
                 return text
-    latest = numbers[-most:] if most else []
+    latest = numbers[-max_lines:] if max_lines else []
     oldest = numbers[: len(numbers) - len(latest)]
     return _with_oldest_counted(oldest, latest, by_number, tokens)
 
@@ -112,8 +112,8 @@ def _with_oldest_counted(
 def _count(numbers: Sequence[int], by_number: dict[int, list[WorkingMemoryItem]]) -> str:
     tools = Counter(_tool(by_number[number]) for number in numbers)
     del tools[""]
-    named = ", ".join(f"{tool} {times}x" for tool, times in tools.most_common(_MOST_TOOLS_NAMED))
-    others = len(tools) - _MOST_TOOLS_NAMED
+    named = ", ".join(f"{tool} {times}x" for tool, times in tools.most_common(_MAX_TOOLS_NAMED))
+    others = len(tools) - _MAX_TOOLS_NAMED
     more = f" and {others} other tools" if others > 0 else ""
     used = f": {named}{more}" if named else ""
     return f"Steps {numbers[0]} to {numbers[-1]} are left out{used}."

@@ -44,7 +44,7 @@ _WEEK = 604_800
 
 
 class WorkingMemoryParameters(Parameters):
-    """How a trace is made short, and how long it is kept."""
+    """How a trace is compressed, and how long it is stored."""
 
     compression: Literal["auto", "rule", "llm"] = Field(
         default="auto", description="auto: by a model where a real one is named, else by rule"
@@ -52,13 +52,13 @@ class WorkingMemoryParameters(Parameters):
     condense_seconds: float = Field(
         default=60, gt=0, description="a model that takes longer is not waited for"
     )
-    keep_answers_seconds: float = Field(
+    answer_retention_seconds: float = Field(
         default=3_600,
         ge=0,
         le=_TEN_YEARS,
         description="so long a repeated request gets the answer of its run",
     )
-    keep_traces_seconds: float = Field(
+    trace_retention_seconds: float = Field(
         default=_WEEK,
         gt=0,
         le=_TEN_YEARS,
@@ -102,8 +102,8 @@ class WorkingMemoryService(Service):
             traces = Traces(store, model)
             expire = partial(
                 traces.expire,
-                answers_after=timedelta(seconds=parameters.keep_answers_seconds),
-                traces_after=timedelta(seconds=parameters.keep_traces_seconds),
+                answers_after=timedelta(seconds=parameters.answer_retention_seconds),
+                traces_after=timedelta(seconds=parameters.trace_retention_seconds),
             )
             await stack.enter_async_context(
                 periodic("The sweep of expired traces", parameters.sweep_seconds, expire)

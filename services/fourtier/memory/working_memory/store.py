@@ -12,7 +12,7 @@ from fourtier.engines.graph.protocol import GraphStore, Row, Statement
 from fourtier.engines.graph.queries import load_queries, over
 from fourtier.engines.timestamps import as_text
 from fourtier.memory.working_memory.compression import Condensed
-from fourtier.memory.working_memory.records import KeptRun, RunKey, to_item
+from fourtier.memory.working_memory.records import RunKey, RunRecord, to_item
 from fourtier.runtime.service.stores import GraphSchema, Node, Relation
 
 SCHEMA = GraphSchema(
@@ -36,14 +36,14 @@ SCHEMA = GraphSchema(
 )
 
 #: How many expired runs are deleted in one transaction.
-_TOGETHER = 100
+_MAX_EXPIRED = 100
 
 
 class TraceStore:
     """Reads and writes runs.
 
     Attributes:
-        writing: held by who reads a run in order to write it.
+        writing: held while a run is read in order to write it.
     """
 
     def __init__(self, graph: GraphStore) -> None:
@@ -51,9 +51,9 @@ class TraceStore:
         self._graph = graph
         self._queries = load_queries("fourtier.memory.working_memory")
 
-    async def load(self, keys: Iterable[RunKey]) -> dict[RunKey, KeptRun]:
+    async def load(self, keys: Iterable[RunKey]) -> dict[RunKey, RunRecord]:
         """Read runs with their items; one that is not known is empty."""
-        runs = {key.id: KeptRun(key) for key in keys}
+        runs = {key.id: RunRecord(key) for key in keys}
         # First the runs: who finds them as they were when writing knows that of the items, too.
         states = await self._graph.read(None, self._queries["runs"], ids=list(runs))
         known = [str(row["id"]) for row in states]
@@ -70,7 +70,7 @@ class TraceStore:
             run.known = frozenset(run.items)
         return {run.key: run for run in runs.values()}
 
-    async def save(self, runs: Iterable[KeptRun]) -> None:
+    async def save(self, runs: Iterable[RunRecord]) -> None:
         """Write what has changed in runs, all in one transaction; nothing where nothing has.
 
         Raises:
@@ -99,7 +99,7 @@ class TraceStore:
             *over(self._queries["replace_items"], "items", known_items),
         )
 
-    async def discard(self, run: KeptRun) -> int:
+    async def discard(self, run: RunRecord) -> int:
         """Delete a run's items, and the run too unless it has an answer; how many items.
 
         Raises:
@@ -118,7 +118,7 @@ class TraceStore:
         return dropped
 
     async def improve(self, key: RunKey, condensed: Condensed) -> None:
-        """Put a better text in the place of one that stands for the same steps."""
+        """Replace a text by a better one that stands for the same steps."""
         improved: Row = {
             "id": key.id,
             "run_id": key.run_id,
@@ -137,7 +137,7 @@ class TraceStore:
             self._queries["expired"],
             answers_before=as_text(answers_before),
             traces_before=as_text(traces_before),
-            limit=_TOGETHER,
+            limit=_MAX_EXPIRED,
         ):
             runs = {"runs": rows}
             await self._graph.write(

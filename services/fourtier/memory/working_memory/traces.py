@@ -1,4 +1,4 @@
-"""What is done with runs: append, read, discard, forget in time."""
+"""What is done with runs: append, read, discard, expire."""
 
 import asyncio
 import logging
@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from fourtier.engines.graph.conflicts import retry_on_conflict
 from fourtier.memory.working_memory.compression import Condensed, by_rule, in_order, resolved, shown
 from fourtier.memory.working_memory.model_compression import ModelCondenser, Work
-from fourtier.memory.working_memory.records import KeptRun, RunKey
+from fourtier.memory.working_memory.records import RunKey, RunRecord
 from fourtier.memory.working_memory.store import TraceStore
 from fourtier.schema.working_memory import AppendWorkingMemoryRequest, Trace
 
@@ -52,7 +52,7 @@ class Traces:
         return traces, work
 
     async def _append(
-        self, run: KeptRun, request: AppendWorkingMemoryRequest, work: dict[RunKey, Work]
+        self, run: RunRecord, request: AppendWorkingMemoryRequest, work: dict[RunKey, Work]
     ) -> Trace:
         run.add(request.items)
         items = in_order(run.items.values())
@@ -86,4 +86,4 @@ class Traces:
         async with self._store.writing:
             expired = await self._store.expire(now - answers_after, now - traces_after)
         if expired:
-            log.info("%d runs have expired and are forgotten.", expired)
+            log.info("%d expired runs are deleted.", expired)

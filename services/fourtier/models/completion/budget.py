@@ -26,7 +26,7 @@ def _now() -> datetime:
 
 
 class DayBudget:
-    """Counts the tokens of the current UTC day, prompts and completions together.
+    """Counts the tokens of the current UTC day, of prompts and completions.
 
     A completion is stopped before it begins, never in the middle: the one that crosses the cap is
     finished, and so are those that run at the same time. Each replica of the service counts its

@@ -34,7 +34,7 @@ class CompletionService(Service):
         async with open_model(context, parameters) as (model, max_concurrency):
             yield cls(model, max_concurrency)
 
-    # A caller waits for the next piece until its deadline, and nobody needs a later one.
+    # A caller does not wait longer for the next piece than its deadline.
     @stream(COMPLETE, max_concurrency=attrgetter("max_concurrency"), timeout=COMPLETE.deadline)
     def complete(self, request: CompleteRequest) -> AsyncIterator[CompletionPiece]:
         """Stream one step of the model."""

@@ -104,7 +104,7 @@ class Model:
     async def step(self, request: CompleteRequest) -> AsyncGenerator[CompletionPiece]:
         """Thought, answer and action as they come, and the counts at the end.
 
-        Whoever closes the stream early stops the model; what it has said until then is counted.
+        Closing the stream early stops the model; the tokens until then are counted.
 
         Raises:
             ModelError: one of its kinds; see `errors`.

@@ -36,13 +36,14 @@ class EmbeddingsService(Service):
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, _context: ServiceContext, parameters: EmbeddingsParameters
+        cls, context: ServiceContext, parameters: EmbeddingsParameters
     ) -> AsyncGenerator[Self]:
         """Load the model.
 
         Raises:
             StartupError: it is not installed.
         """
+        del context  # it has no store and calls no service
         model = await asyncio.to_thread(_load, parameters.model)
 
         def run(texts: list[str]) -> list[Vector]:

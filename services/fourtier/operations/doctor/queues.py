@@ -1,4 +1,4 @@
-"""What waits on the bus, and what that means."""
+"""What the backlogs on the bus mean: which of them are problems, and what to do."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from fourtier.operations.backlogs import Queue
 from fourtier.operations.doctor.findings import Finding, duration
 from fourtier.runtime.rpc.dead_letter_queue import OPERATOR
 
-#: Of what a topic may hold; the broker refuses what is beyond it.
+#: Share of the backlog quota; beyond the quota the broker refuses to publish.
 _NEARLY_FULL = 0.8
 
 
@@ -32,7 +32,7 @@ class Judging:
 def findings_of(queues: Sequence[Queue], judging: Judging) -> list[Finding]:
     """A line for each queue in which something waits, and one for each kind of empty ones.
 
-    What waits in the dead letters is told by the letters themselves.
+    Dead letters are not counted here: another line has them.
     """
     there = [queue for queue in queues if queue.exists and queue.group != OPERATOR]
     quiet = [queue for queue in there if not queue.messages and queue.versions]
@@ -54,7 +54,7 @@ def _missing(missing: Sequence[Queue], all_of: int, judging: Judging) -> Finding
     return Finding(
         what="missing queues",
         well=False,
-        found=f"{which}: what is published is not kept for who is to handle it",
+        found=f"{which}: what is published is not stored for the service that handles it",
         remedy=f"run `fourtier init {judging.flow}`",
     )
 
@@ -83,7 +83,7 @@ def _waiting(queue: Queue, judging: Judging) -> Finding:
 
 
 def _problems(queue: Queue, judging: Judging) -> list[tuple[str, str]]:
-    """What is wrong, each with what to do. A queue that fills up is mostly an old one too."""
+    """What is wrong, each with what to do. A queue that fills up is often an old one too."""
     service = queue.group
     problems = []
     if not queue.versions:
@@ -92,7 +92,7 @@ def _problems(queue: Queue, judging: Judging) -> list[tuple[str, str]]:
         remedy = f"see in the log of {service} what fails; if nothing does, run more replicas of it"
         problems.append(("that is long", remedy))
     if queue.quota_used > _NEARLY_FULL:
-        used = f"{queue.quota_used:.0%} of what the topic may hold, then publishing is refused"
+        used = f"{queue.quota_used:.0%} of the backlog quota, beyond which publishing is refused"
         more = f"raise bus.topics.backlog-megabytes and run `fourtier init {judging.flow}`"
         problems.append((used, f"if they cannot be handled in time, {more}"))
     return problems

@@ -22,7 +22,7 @@ class BusConfig:
 
     Attributes:
         url: `embedded`, `memory://`, `pulsar://...` or `pulsar+ssl://...`.
-        data: the flow's data directory; the embedded broker keeps its messages below it.
+        data: the flow's data directory; the embedded broker stores its messages below it.
         port: for the embedded broker; 0 takes a free one.
         security: the embedded broker takes its token from here, or makes one.
     """
@@ -36,7 +36,7 @@ class BusConfig:
 
 
 def embedded_directory(data: Path) -> Path:
-    """Where the embedded broker of a flow keeps its messages and its token."""
+    """Where the embedded broker of a flow stores its messages and its token."""
     return data / "bus"
 
 
@@ -53,7 +53,7 @@ async def open_bus(config: BusConfig) -> AsyncGenerator[tuple[Bus, str]]:
         StartupError: the URL is of no known kind, or there is no broker.
     """
     if config.url == "memory://":
-        log.warning("The bus is memory://: it keeps nothing and reaches no other process.")
+        log.warning("The bus is memory://: it stores nothing and reaches no other process.")
         yield MemoryBus(), config.url
         return
     async with AsyncExitStack() as stack:

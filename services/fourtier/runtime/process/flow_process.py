@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fourtier.runtime.bus.contract import Bus, BusError
 from fourtier.runtime.bus.opening import BusConfig, open_bus
 from fourtier.runtime.errors import StartupError
-from fourtier.runtime.process.data_lock import locked_data
+from fourtier.runtime.process.data_lock import PRIVATE_MASK, locked_data
 from fourtier.runtime.process.disk import DiskReserve, watched_disk
 from fourtier.runtime.process.health import health_server
 from fourtier.runtime.process.host import Host, HostPlan, run_services
@@ -38,7 +38,7 @@ class ProcessPlan:
 
     @property
     def embedded(self) -> bool:
-        """Whether an engine keeps its files in the data directory."""
+        """Whether an engine has its files in the data directory."""
         engines = self.host.engines
         return EMBEDDED in {self.bus.url, engines.graph, engines.vectors}
 
@@ -89,6 +89,7 @@ async def flow_process(plan: ProcessPlan) -> AsyncGenerator[FlowProcess]:
     state: list[FlowProcess] = []
     disk: DiskReserve | None = None
     async with AsyncExitStack() as stack:
+        stack.enter_context(_private_files())
         if plan.embedded:
             stack.enter_context(locked_data(plan.host.data))
             disk = DiskReserve(plan.host.data, plan.host.engines.disk_reserve_mb)
@@ -110,6 +111,16 @@ async def flow_process(plan: ProcessPlan) -> AsyncGenerator[FlowProcess]:
         finally:
             process.stopping.set()
             log.info("Stopping: messages in flight are finished first.")
+
+
+@contextlib.contextmanager
+def _private_files() -> Generator[None]:
+    """Let nobody else read the files that are made here, by the engines and the broker too."""
+    before = os.umask(PRIVATE_MASK)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 async def _start(stack: AsyncExitStack, plan: ProcessPlan, health_port: int) -> FlowProcess:
@@ -148,7 +159,7 @@ def _say_that_it_is_up(plan: ProcessPlan, process: FlowProcess) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Health:
-    """What the health endpoint tells of a process that may not have started yet."""
+    """What the health endpoint reports of a process that may not have started yet."""
 
     state: list[FlowProcess]
     disk: DiskReserve | None = None

@@ -55,7 +55,7 @@ class Host:
     def serve(self, bus: Bus, name: str, service: Service) -> Sequence[asyncio.Event]:
         """Begin to serve a service's routes, and the one that every service has.
 
-        An event for each tells when it is subscribed.
+        An event for each is set when it is subscribed.
         """
         server = Server(bus, name, self._limits)
         events: list[asyncio.Event] = []

@@ -62,11 +62,10 @@ class _Asked:
         self.lost = False
 
     def take(self, delivery: Delivery) -> None:
-        """An answer has come in."""
-        if self.answers.qsize() < _MAX_UNREAD:
+        """An answer has come in; behind one that was dropped, none is taken any more."""
+        self.lost = self.lost or self.answers.qsize() >= _MAX_UNREAD
+        if not self.lost:
             self.answers.put_nowait(delivery)
-        else:
-            self.lost = True
 
 
 class Caller:
@@ -115,7 +114,7 @@ class Caller:
     ) -> AsyncGenerator[A]:
         """Ask and await the answer's messages; the deadline holds for each of them.
 
-        Whoever leaves before the last one cancels the work behind the answer.
+        Leaving before the last one cancels the work behind the answer.
 
         Raises: as `call`.
         """
@@ -139,7 +138,7 @@ class Caller:
                     self._cancel(call.topic, asked.properties)
 
     def _cancel(self, topic: Topic[Any], asked: Mapping[str, str]) -> None:
-        """Tell the replica that works on a question to stop; returns before it is told."""
+        """Ask the replica that works on a question to stop; returns before it is asked."""
         if self._closed:
             return
         task = asyncio.create_task(self._send_cancel(topic, asked), name="cancel")
@@ -209,6 +208,8 @@ class Caller:
         until = asyncio.get_running_loop().time() + call.deadline
         heartbeat_timeout = self._heartbeat_timeout.first
         while (left := until - asyncio.get_running_loop().time()) > 0:
+            if asked.lost and asked.answers.empty():
+                raise LostAnswerError(call.topic.name)
             try:
                 delivery = await _next(call, asked, min(heartbeat_timeout, left))
             except DeadlineExceededError:
@@ -231,12 +232,12 @@ class Caller:
 
     async def _ask_again(self, call: Call[Q, A], question: Q, asked: _Asked) -> None:
         """Repeat a question; that it cannot be sent now does not end the wait for its answer."""
-        log.info("Nothing is heard on %s: asked again.", call.topic.name)
+        log.info("No heartbeat on %s: the question is retried.", call.topic.name)
         asked.properties[envelope.RETRY] = "true"
         try:
             await self._ask(call, question, asked)
         except (BusError, DeadlineExceededError) as error:
-            log.warning("A question could not be asked again: %s", error)
+            log.warning("A question could not be retried: %s", error)
 
     async def _send(self, topic: Topic[Any], message: Message, properties: dict[str, str]) -> None:
         telemetry.inject(properties)
@@ -248,10 +249,10 @@ class Caller:
         )
 
     async def listen(self, inbox: Subscription) -> None:
-        """Hand arriving answers to whoever waits; late and repeated ones are dropped.
+        """Hand arriving answers to the calls under way; late and repeated ones are dropped.
 
         Raises:
-            BusError: the inbox is gone; whoever waits is told, and whoever asks later.
+            BusError: the inbox is gone; all calls under way get the error, and all later ones.
         """
         try:
             while True:
@@ -283,8 +284,6 @@ class Caller:
 
 
 async def _next(call: Call[Q, A], asked: _Asked, seconds: float) -> Delivery:
-    if asked.lost and asked.answers.empty():
-        raise LostAnswerError(call.topic.name)
     try:
         async with asyncio.timeout(seconds):
             answer = await asked.answers.get()

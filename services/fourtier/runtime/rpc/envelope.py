@@ -34,7 +34,7 @@ COLLECTION = "collection"
 #: Every caller's inbox begins so, and answers go nowhere else.
 INBOX = "inbox."
 _INBOX_NAME = re.compile(r"inbox\.[A-Za-z0-9-]{1,64}")
-#: Digits of a duration that makes sense; Python refuses to read numbers of thousands of digits.
+#: Digits of a duration that makes sense; Python raises for numbers of thousands of digits.
 _MAX_DIGITS = 12
 #: What is remembered of a message must not grow with what a stranger wrote into its id.
 _MAX_ID = 512

@@ -48,7 +48,7 @@ class HandlerLoop:
 
     Args:
         executor: keeps the order of each key.
-        heartbeats: tell callers that their questions are in flight.
+        heartbeats: sent to callers whose questions are in flight.
         attempts: those that run, each with its time limit.
         stopping: once it is set nothing is begun any more, and nothing tried again.
     """
@@ -82,7 +82,7 @@ class HandlerLoop:
         overload = self._admission.overload(delivery, received) if new else None
         if overload is not None:
             self._heartbeats.end(received)
-            # Not here: telling thousands of callers one after another would hold up the topic.
+            # Not here: answering thousands of callers one after another would hold up the topic.
             await self._executor.put_aside(partial(self._results.shed, delivery, overload))
         elif new or self._route.topic.persistent:
             self._admission.take()

@@ -35,7 +35,7 @@ class HeartbeatTimeout:
 
 
 class Heartbeats:
-    """Tells callers that their questions are in flight."""
+    """Sends heartbeats to callers whose questions are in flight."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus

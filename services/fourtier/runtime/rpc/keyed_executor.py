@@ -7,7 +7,7 @@ Job = Callable[[], Awaitable[None]]
 
 #: Jobs that wait cost little, and one key with many of them must not hold up the others.
 _MAX_IN_FLIGHT = 256
-#: Short jobs beside the others, such as telling callers that their messages are shed.
+#: Short jobs beside the others, such as answering the callers of shed messages.
 _MAX_ASIDE = 1_000
 
 

@@ -1,11 +1,12 @@
 """What comes of a message: an answer, an acknowledgement, or an entry in the dead-letter queue.
 
 A message is acknowledged after its results are out: answered, or stored in the dead-letter queue
-together with the reason.
+with the reason.
 """
 
 import asyncio
 import logging
+from dataclasses import replace
 from typing import Any
 
 from fourtier.runtime import telemetry
@@ -22,8 +23,10 @@ log = logging.getLogger(__name__)
 
 #: Pauses between attempts to reach the dead-letter queue when the bus is unavailable.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
-#: An error may quote a payload of megabytes; so many characters of it are told.
+#: An error may quote a payload of megabytes; so many characters of it are passed on.
 _MAX_REASON = 2_000
+#: Of the key of a message that is stored in part only.
+_MAX_KEY = 512
 
 
 class Results:
@@ -42,7 +45,7 @@ class Results:
     async def fail(self, delivery: Delivery, error: Exception, attempts: int) -> None:
         """Store the message with the reason, tell the caller, and only then acknowledge it.
 
-        A query is not stored, unless it is malformed: its caller is told, and may ask again.
+        A query is not stored, unless it is malformed: its caller gets the error, and may retry.
         """
         kind = error.type if isinstance(error, FourtierError) else type(error).__name__
         reason = _plain(str(error))[:_MAX_REASON] or kind
@@ -84,19 +87,23 @@ class Results:
     async def _dead_letter(self, delivery: Delivery, reason: str, attempts: int) -> bool:
         """Put a message into the dead-letter queue, however long that takes; False when stopping.
 
-        One too large to be stored with its reason loses its payload, not its reason. The loop is
-        written out, as a stop must end its pauses, which stamina cannot be told.
+        One too large to be stored with its reason loses its payload and then its properties, not
+        its reason. The loop is
+        written out, as a stop must end its pauses, which stamina has no means for.
         """
-        properties = dead_letter_properties(self._topic, delivery, reason, attempts)
-        payload, pause = delivery.payload, _FIRST_PAUSE
-        queue = dead_letter_address(self._service)
+        whole = delivery, *_smaller(delivery)
+        queue, size, pause = dead_letter_address(self._service), 0, _FIRST_PAUSE
         while True:
+            letter = whole[size]
+            properties = dead_letter_properties(self._topic, letter, reason, attempts)
             try:
-                await self._bus.publish(queue, payload, key=delivery.key, properties=properties)
+                await self._bus.publish(
+                    queue, letter.payload, key=letter.key, properties=properties
+                )
             except BusError as error:
-                if isinstance(error, RejectedByBusError) and payload:
-                    log.warning("A dead letter is stored without its payload: %s", error)
-                    payload = b""
+                if isinstance(error, RejectedByBusError) and size < len(whole) - 1:
+                    log.warning("A dead letter is stored in part only: %s", error)
+                    size += 1
                     continue
                 log.warning("The dead-letter queue is unavailable, again in %g s: %s", pause, error)
                 if await ends_within(self._stopping, pause):
@@ -170,6 +177,16 @@ async def ends_within(event: asyncio.Event, seconds: float) -> bool:
     except TimeoutError:
         return False
     return True
+
+
+def _smaller(delivery: Delivery) -> tuple[Delivery, Delivery]:
+    """What is left of a message that the dead-letter queue does not take as it is."""
+    without_payload = replace(delivery, payload=b"")
+    received = Envelope.of(delivery.properties, delivery.id)
+    properties = {envelope.ID: received.id}
+    return without_payload, replace(
+        without_payload, properties=properties, key=delivery.key[:_MAX_KEY]
+    )
 
 
 def _plain(text: str) -> str:

@@ -14,7 +14,7 @@ Quantisation = Literal["none", "scalar", "binary"]
 
 
 class CollectionsConfig(Config):
-    """How a vector server keeps its collections; the embedded engine has no choice."""
+    """How a vector server stores its collections; the embedded engine has no choice."""
 
     shards: int = Field(
         default=1, ge=1, description="parts of a collection, on different nodes of a cluster"

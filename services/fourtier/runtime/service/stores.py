@@ -1,4 +1,4 @@
-"""What a service keeps, declared on its class, so that it can be made before the service starts.
+"""The stores of a service, declared on its class, so that they can be made before it starts.
 
 class FactsService(Service):
     stores = Stores(graph=SCHEMA, collections=(COLLECTION,))

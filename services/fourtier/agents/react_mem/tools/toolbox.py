@@ -12,7 +12,8 @@ from fourtier.runtime.errors import FourtierError, StartupError
 from fourtier.schema.completion import MALFORMED_ARGUMENTS, ToolSpec
 from fourtier.schema.message import Metadata
 from fourtier.tools.contract import RunContext, Tool, ToolError
-from fourtier.tools.functions import FunctionTool, installed_tools
+from fourtier.tools.functions import FunctionTool
+from fourtier.tools.installed import installed_tools
 
 log = logging.getLogger(__name__)
 

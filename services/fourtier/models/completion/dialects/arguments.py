@@ -7,7 +7,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from fourtier.schema.completion import MALFORMED_ARGUMENTS
 
 _object = TypeAdapter(dict[str, JsonValue])
-#: Characters of what a model wrote in place of a JSON object that are shown to it.
+#: Characters of malformed arguments that the observation quotes.
 _MAX_QUOTE = 1_000
 
 
@@ -27,5 +27,5 @@ def given_arguments(value: JsonValue) -> dict[str, JsonValue]:
 
 
 def malformed_arguments(text: str) -> dict[str, JsonValue]:
-    """What a model wrote in place of a JSON object, so that the observation can quote it."""
+    """What a model wrote instead of a JSON object, so that the observation can quote it."""
     return {MALFORMED_ARGUMENTS: text[:_MAX_QUOTE]}

@@ -48,7 +48,7 @@ def plain_messages(turns: Sequence[Said | Acted]) -> tuple[PromptMessage, ...]:
 
 
 def output_prompt(turns: Sequence[Said | Acted], schema: Metadata, *, json_schemas: bool) -> Prompt:
-    """Ask for one JSON value; without support for schemas the model is told its schema in words."""
+    """Ask for one JSON value; without JSON schemas the prompt contains the schema."""
     if not json_schemas:
         instruction = read_prompt(_PACKAGE, "object").replace(
             "{schema}", json.dumps(schema, ensure_ascii=False)
@@ -75,7 +75,7 @@ class OutputReader:
             yield answer(delta.content)
 
     def finish(self, reason: str) -> Iterator[CompletionPiece]:
-        """Check that the JSON is complete, so that nobody works with half of it."""
+        """Check that the JSON is complete, so that no caller works with half of it."""
         if not self._text.strip():
             raise no_step(reason)
         if not _is_json(self._text):

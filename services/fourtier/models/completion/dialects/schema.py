@@ -49,7 +49,7 @@ class SchemaDialect:
     """A step as JSON.
 
     Args:
-        json_schemas: whether the endpoint enforces a schema; without, the model is only told.
+        json_schemas: whether the endpoint enforces a schema; otherwise the prompt describes it.
         small: the model runs in circles unless every text is bounded.
         brief: ask for an answer alone.
     """

@@ -35,7 +35,7 @@ _PACKAGE = "fourtier.models.completion"
 
 
 class ToolsDialect:
-    """At most one tool call for each step; see `thoughts` for what is a thought.
+    """One tool call per step, or none; see `thoughts` for what counts as a thought.
 
     Args:
         json_schemas: whether the endpoint takes a JSON schema for requests that have one.
@@ -107,7 +107,7 @@ class ToolsReader:
             yield piece
 
     def _assemble(self, first: ToolCallDelta, piece: ToolCallDelta) -> None:
-        """Add a piece; a second call is told by its index, or by its id where there is none."""
+        """Add a piece; a second call has another index, or another id where there is no index."""
         other = (piece.index or 0) != (first.index or 0) or (piece.id and piece.id != first.id)
         if not other:
             self._name += piece.function.name or ""

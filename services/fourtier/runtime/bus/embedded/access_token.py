@@ -1,4 +1,4 @@
-"""The token of the embedded broker: made by the flow, kept beside its messages, for its user only."""
+"""The token of the embedded broker: the flow makes it and stores it beside the messages."""
 
 import os
 import secrets
@@ -22,7 +22,7 @@ def token_in(directory: Path, given: str | None) -> str:
 
 
 def read_token(directory: Path) -> str | None:
-    """The token of the broker that keeps its messages in a directory; None if we may not know it."""
+    """The token of the broker in a directory; None if there is none, or we may not read it."""
     with suppress(OSError):
         return (directory / _NAME).read_text(encoding="ascii").strip() or None
     return None

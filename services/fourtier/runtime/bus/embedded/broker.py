@@ -42,7 +42,7 @@ class EmbeddedBroker:
 async def embedded_broker(
     directory: Path, port: int, token: str | None = None
 ) -> AsyncGenerator[EmbeddedBroker]:
-    """Start a broker that keeps its messages in `directory`.
+    """Start a broker that stores its messages in `directory`.
 
     Port 0 takes a free one. The broker is started through a small guard process which ends it when
     this process is gone, however it went. A broker that ends by itself is started again.

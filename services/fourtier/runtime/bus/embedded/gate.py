@@ -1,4 +1,4 @@
-"""Lets clients that show the token through to the broker: `pulsar-lite` itself lets everybody in."""
+"""Lets clients that show the token through to the broker: `pulsar-lite` accepts everybody."""
 
 import asyncio
 import hmac
@@ -14,8 +14,11 @@ from fourtier.runtime.bus.pulsar.frames import (
 )
 
 _CONNECTS_WITHIN = 10.0
+#: A broker that says nothing for so long has answered everything.
+_QUIET = 0.04
+_DRAINS_WITHIN = 0.5
 #: A PING has 13 bytes, and any other frame more than this.
-_KEEP_ALIVE_AT_MOST = 16
+_MAX_KEEP_ALIVE = 16
 
 
 class Gate:
@@ -35,6 +38,18 @@ class Gate:
         self.last_traffic = time.monotonic()
         self.clients: set[Client] = set()
 
+    async def drain(self) -> None:
+        """Take nothing more from clients, and let the broker answer what it has.
+
+        A message whose receipt does not arrive is sent once more to the next broker.
+        """
+        for client in self.clients:
+            if not client.transport.is_closing():
+                client.transport.pause_reading()
+        started = time.monotonic()
+        while time.monotonic() < min(self.last_traffic + _QUIET, started + _DRAINS_WITHIN):  # noqa: ASYNC110 - it ends by time
+            await asyncio.sleep(_QUIET / 4)
+
     def close_connections(self) -> None:
         """End all connections; clients connect again by themselves."""
         for client in list(self.clients):
@@ -42,7 +57,7 @@ class Gate:
 
     def heard(self, data: bytes) -> None:
         """Take note that there is traffic."""
-        if len(data) > _KEEP_ALIVE_AT_MOST:
+        if len(data) > _MAX_KEEP_ALIVE:
             self.last_traffic = time.monotonic()
 
 
@@ -67,7 +82,8 @@ class _Pipe(asyncio.Protocol):
             self.other.transport.pause_reading()
 
     def resume_writing(self) -> None:
-        if self.other is not None and not self.other.transport.is_closing():
+        is_open = self.gate.open.is_set()
+        if is_open and self.other is not None and not self.other.transport.is_closing():
             self.other.transport.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -142,7 +158,8 @@ class Client(_Pipe):
         broker.other, self.other = self, broker
         broker.transport.write(bytes(self._first))
         self._first.clear()
-        self.transport.resume_reading()
+        if self.gate.open.is_set():
+            self.transport.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Let go of the broker too."""

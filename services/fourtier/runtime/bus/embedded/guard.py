@@ -29,7 +29,8 @@ from fourtier.runtime.bus.embedded.upkeep import is_due, usage
 PRIVATE, SHARED = b"private\n", b"shared\n"
 
 _GRACE = 5.0
-_LOOKS_EVERY = 1.0
+#: A fast publisher stores some megabytes in this time.
+_LOOKS_EVERY = 0.25
 _CONNECTS_EVERY = 0.005
 #: Without it the broker would read a file of the working directory, and listen on 0.0.0.0:8080.
 _CONFIGURATION = "default_partitions = 0\n\n[metrics]\nenabled = false\n"
@@ -42,7 +43,7 @@ class _Why(Enum):
 
     ENDED = "it ended by itself"
     STOP = "the parent is gone or wants it to end"
-    UPKEEP = "its files are to be compacted"
+    UPKEEP = "its files have to be compacted"
 
 
 class Guard:
@@ -72,21 +73,17 @@ class Guard:
         """Run until standard input ends or the broker does; returns the exit status."""
         stop = _end_of_input()
         self._configuration.write_text(_CONFIGURATION, encoding="utf-8")
-        why = _Why.UPKEEP
-        while why is _Why.UPKEEP:
+        while True:
             await self._compact()
             broker = await self._start()
-            if await self._answers(broker, stop):
-                self._announce()
-                why = await self._watch(broker, stop)
-            else:
-                why = _Why.STOP if stop.is_set() else _Why.ENDED
+            why = await self._watch(broker, stop)
             await self._end(broker)
-        if why is _Why.STOP:
-            await self._compact()
-            return 0
-        status = broker.returncode or 0
-        return status if status >= 0 else _DIED_OF_SIGNAL - status
+            if why is _Why.STOP:
+                await self._compact()
+                return 0
+            if why is _Why.ENDED:
+                status = broker.returncode or 0
+                return status if status >= 0 else _DIED_OF_SIGNAL - status
 
     async def _compact(self) -> None:
         """Remove what was acknowledged; in a process of its own, which may fail or be killed."""
@@ -137,6 +134,10 @@ class Guard:
                 os.write(sys.stdout.fileno(), PRIVATE if self._gate else SHARED)
 
     async def _watch(self, broker: Process, stop: asyncio.Event) -> _Why:
+        """Let clients in, and wait until there is a reason to end the broker."""
+        if not await self._answers(broker, stop):
+            return _Why.STOP if stop.is_set() else _Why.ENDED
+        self._announce()
         begun, started = usage(self._directory, broker.pid), time.monotonic()
         last, moved = begun, started
         if self._gate is not None:
@@ -158,6 +159,7 @@ class Guard:
     async def _end(self, broker: Process) -> None:
         if self._gate is not None:
             self._gate.open.clear()
+            await self._gate.drain()
         if broker.returncode is None:
             broker.terminate()
             try:

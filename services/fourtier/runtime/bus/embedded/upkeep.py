@@ -1,6 +1,6 @@
 """When the broker is ended and started again, with its files compacted in between.
 
-`pulsar-lite` removes nothing from the disk while it runs, and keeps some 18 kB of memory for each
+`pulsar-lite` removes nothing from the disk while it runs, and holds some 18 kB of memory for each
 topic that it ever saw, also for the inbox of a caller that is gone. Clients connect again by
 themselves, as after a crash; nothing that is persistent is lost. What is not persistent can be, so
 that it is best done while nothing moves.

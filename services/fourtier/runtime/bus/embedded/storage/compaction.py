@@ -134,8 +134,8 @@ def _acknowledged_left(
     if first_missing is None:
         return (waiting[-1] if waiting else None), []
     spans = [(max(first, first_missing), min(last, waiting[-1])) for first, last in cursor.spans]
-    kept = [(first, last) for first, last in spans if first <= last]
-    return _position_before(first_missing, ledgers), kept
+    left = [(first, last) for first, last in spans if first <= last]
+    return _position_before(first_missing, ledgers), left
 
 
 def _position_before(position: Position, ledgers: list[Ledger]) -> Position | None:
@@ -160,12 +160,16 @@ def main() -> int:
         sys.stderr.write(f"Nothing was removed: the broker's files are not understood: {error}.\n")
         return 1
     sys.stdout.write(
-        f"Compacted: {done.removed} acknowledged messages removed, {done.waiting} stored; "
-        f"{done.before / _BYTES_PER_MEGABYTE:.1f} MB became {done.after / _BYTES_PER_MEGABYTE:.1f} MB.\n"
+        f"Compacted: {done.removed} acknowledged messages removed, {done.waiting} still stored; "
+        f"{_megabytes(done.before)} became {_megabytes(done.after)}.\n"
     )
     if done.unreadable:
         sys.stdout.write(f"{done.unreadable} damaged messages could not be read.\n")
     return 0
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / _BYTES_PER_MEGABYTE:.1f} MB"
 
 
 if __name__ == "__main__":

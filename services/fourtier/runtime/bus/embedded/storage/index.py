@@ -113,7 +113,7 @@ class Index:
 
 
 class Change:
-    """Several changes of the index that are made together."""
+    """Several changes of the index that are made in one write."""
 
     def __init__(self) -> None:
         self.batch = WriteBatch(raw_mode=True)

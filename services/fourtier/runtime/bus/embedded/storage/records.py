@@ -94,7 +94,7 @@ class Topic:
     cursors: list[Cursor] = field(default_factory=list)
 
     def is_acknowledged(self, position: Position) -> bool:
-        """Whether every subscription has it; a topic without subscriptions keeps all."""
+        """Whether every subscription has it; a topic without subscriptions stores all."""
         return bool(self.cursors) and all(cursor.has(position) for cursor in self.cursors)
 
 
