@@ -199,19 +199,26 @@ async def a_client_without_rights_gets_an_error_at_once(engines: Secured) -> Non
 
 def connected_as(role: str, engines: Secured) -> AbstractAsyncContextManager[PulsarBus]:
     security = PulsarSecurity(token(role), str(engines.certificate))
-    return connect_pulsar(engines.bus_url, "acme", "prod", security=security, log_file="/dev/null")
+    return connect_pulsar(
+        engines.bus_url,
+        "acme",
+        "prod",
+        security=security,
+        log_file="/dev/null",
+        timeouts=Timeouts(operation=10),
+    )
 
 
 async def grant(engines: Secured, domain: str, topic: str, role: str, action: str) -> None:
-    """As `pulsar-admin topics grant-permission` does it."""
+    """As `pulsar-admin topics create` and `grant-permission` do it."""
     trusted = ssl.create_default_context(cafile=engines.certificate)
-    url = f"{engines.admin_url}/admin/v2/{domain}/acme/prod/{topic}/permissions/{role}"
-    headers = {"Authorization": f"Bearer {token('admin')}"}
-    async with (
-        aiohttp.ClientSession(headers=headers, raise_for_status=True) as session,
-        session.post(url, json=[action], ssl=trusted),
-    ):
-        pass
+    url = f"{engines.admin_url}/admin/v2/{domain}/acme/prod/{topic}"
+    headers = {"Authorization": f"Bearer {token('admin')}", "Content-Type": "application/json"}
+    async with aiohttp.ClientSession(headers=headers, raise_for_status=True) as session:
+        async with session.put(url, ssl=trusted):
+            pass
+        async with session.post(f"{url}/permissions/{role}", json=[action], ssl=trusted):
+            pass
 
 
 async def a_server_of_another_name_is_refused(
