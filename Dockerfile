@@ -1,8 +1,8 @@
-# One image for every service of a flow: `serve FLOW SERVICE` says which one runs.
+# One image for all services of a flow: `serve FLOW SERVICE` runs one of them.
 #
 #   docker build --tag fourtier:local .
 
-# --- build: the locked dependencies and the package itself. All of them come as wheels: no compiler.
+# --- build: the locked dependencies and the package itself. All dependencies are wheels: no compiler is needed.
 FROM python:3.11-slim-bookworm AS build
 
 ENV UV_COMPILE_BYTECODE=1 \
@@ -14,8 +14,8 @@ RUN pip install --no-cache-dir uv==0.13.9
 
 WORKDIR /source
 
-# The dependencies change less often than the code, so that they are a layer of their own.
-# Of the embedded engines only the embedding model comes along, which serves the cluster too.
+# The dependencies have their own layer because they change less often than the code.
+# Of the embedded engines only the embedding model is installed, which a cluster uses as well.
 COPY pyproject.toml uv.lock ./
 RUN --mount=type=cache,target=/root/.cache/uv \
     uv sync --locked --no-dev --no-install-project --extra cluster --extra embeddings
@@ -24,22 +24,25 @@ COPY README.md LICENSE ./
 COPY schema ./schema
 COPY services ./services
 COPY flows ./flows
-# Built anew each time: in its cache, which outlives this layer, uv knows the package by pyproject.toml
-# alone, and would install it as it was when that file last changed.
+# Built again each time: uv's cache, which outlives this layer, knows the package by its pyproject.toml
+# only, and would install the code as it was when that file last changed.
 RUN --mount=type=cache,target=/root/.cache/uv \
     uv sync --locked --no-dev --no-editable --extra cluster --extra embeddings \
     --reinstall-package fourtier
 
-# --- what runs
+# --- the image
 FROM python:3.11-slim-bookworm
 
-RUN useradd --uid 10001 --user-group --no-create-home --home-dir /tmp --shell /usr/sbin/nologin fourtier
+# The base image has no compiled standard library, and a read-only container cannot store it: without it, each health
+# check compiles what it imports, and takes 0.5 s of processor time instead of 0.08.
+RUN useradd --uid 10001 --user-group --no-create-home --home-dir /tmp --shell /usr/sbin/nologin fourtier && \
+    python -m compileall -q -x site-packages /usr/local/lib/python3.11
 
 COPY --from=build /opt/fourtier /opt/fourtier
 
-# The root file system may be read-only; only /tmp is written, and nothing in it is missed later:
-# the embedding model is put together there when it is loaded. ONNX Runtime, which runs that model,
-# would report its use to its maker.
+# The root file system may be read-only: only /tmp is written, and nothing there is needed later. The
+# embedding model is assembled there when it is loaded. Without the setting below, ONNX Runtime, which runs
+# that model, reports its use to its manufacturer.
 ENV PATH=/opt/fourtier/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \

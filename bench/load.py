@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.places import BenchPlace
+from bench.deployments import Deployment
 
 from fourtier.client import Client
 from fourtier.schema.message import Scope
@@ -67,7 +67,7 @@ class Measured:
 
 
 async def measure(
-    client: Client, place: BenchPlace, replicas: int, conversations: int, runs: int
+    client: Client, deployment: Deployment, replicas: int, conversations: int, runs: int
 ) -> Measured:
     """Ask so many runs, in so many conversations of new users."""
     users = [f"user-{replicas}-{number}" for number in range(conversations)]
@@ -76,12 +76,12 @@ async def measure(
     await _ask(client, users, itertools.islice(numbers, warm_up))
     await _caught_up(client, users, warm_up)
 
-    before, busy, began = _usages(place), machine_busy(), time.monotonic()
+    before, busy, began = _usages(deployment), machine_busy(), time.monotonic()
     measured = await _ask(client, users, itertools.islice(numbers, runs))
     seconds = time.monotonic() - began
-    busy, asked = machine_busy() - busy, _usages(place)
+    busy, asked = machine_busy() - busy, _usages(deployment)
     await _caught_up(client, users, warm_up + runs)
-    behind, after = time.monotonic() - began - seconds, _usages(place)
+    behind, after = time.monotonic() - began - seconds, _usages(deployment)
     return Measured(
         replicas,
         measured,
@@ -126,8 +126,8 @@ async def _caught_up(client: Client, users: Sequence[str], facts: int) -> None:
         await asyncio.sleep(_PAUSE)
 
 
-def _usages(place: BenchPlace) -> dict[str, list[Usage]]:
-    return {name: list(map(usage_of, pids)) for name, pids in place.processes().items()}
+def _usages(deployment: Deployment) -> dict[str, list[Usage]]:
+    return {name: list(map(usage_of, pids)) for name, pids in deployment.processes().items()}
 
 
 def _spent(before: Sequence[Usage], after: Sequence[Usage]) -> list[float]:

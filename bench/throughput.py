@@ -7,9 +7,10 @@
 
 With --cluster each service is a process of its own, Pulsar and Neo4j are started for the purpose,
 and the services of --scale run as often as --replicas says, one number after the other. The others
-run once. Vectors stay in the processes of facts and episodes, for there is no Qdrant to start, so
+run once. Vectors stay in the processes of facts and episodes, for tests cannot start Qdrant, so
 these two cannot be scaled here. Without --cluster it is `fourtier up`, and there is one line: of
-`pulsar-lite` one member of a group at a time gets what has a key, so more agents would wait.
+`pulsar-lite` one consumer of a subscription at a time gets messages with a key, so more agents
+would wait.
 
 Conversations, each of another user, ask one question after another: a closed loop. Each question
 states a fact, so that memory has work behind the answers too. A scripted server answers completions
@@ -35,10 +36,11 @@ import tempfile
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+from bench.deployments import ALONE, cluster, embedded
 from bench.load import Measured, measure
-from bench.places import ALONE, cluster, embedded
 
 from fourtier.client import connect
+from fourtier.runtime.bus.pulsar.connection import PulsarSecurity
 from tests.cluster.jars import MissingToolError
 from tests.road.services import ROAD
 from tests.support.model import ModelRequest, Says, scripted_model
@@ -80,15 +82,20 @@ async def run(arguments: argparse.Namespace) -> None:
             starting = embedded(directory, model.url)
             arguments.replicas = [1]
             print("Embedded engines: one process, and one agent; more would wait for each other.")
-        place = await stack.enter_async_context(starting)
+        deployment = await stack.enter_async_context(starting)
         client = await stack.enter_async_context(
-            connect(place.bus_url, tenant=place.tenant, namespace=place.namespace)
+            connect(
+                deployment.bus_url,
+                tenant=deployment.tenant,
+                namespace=deployment.namespace,
+                security=PulsarSecurity(token=deployment.token),
+            )
         )
         levels: list[Measured] = []
         for replicas in sorted(arguments.replicas):
-            await place.scale(replicas)
+            await deployment.scale(replicas)
             levels.append(
-                await measure(client, place, replicas, arguments.conversations, arguments.runs)
+                await measure(client, deployment, replicas, arguments.conversations, arguments.runs)
             )
             model.requests.clear()
             print(f"{replicas} of {', '.join(arguments.scale)}: {levels[-1].rate:.1f} runs/s")

@@ -18,8 +18,9 @@ import time
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+import uvloop
+
 from fourtier.client import client_on
-from fourtier.runtime.process.loop import run
 from fourtier.schema.facts import LIST_FACTS, STORE_FACT, ListFactsRequest, StoreFactRequest
 from tests.road.services import ROAD
 from tests.support.flow import RunningFlow, running_flow
@@ -96,4 +97,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main())
+    uvloop.run(main())

@@ -27,7 +27,7 @@ def _faults(*, cluster: bool, times: int) -> list[Fault]:
     ]
 
 
-def _tell(text: str) -> None:
+def _print(text: str) -> None:
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
@@ -48,9 +48,9 @@ async def _main(arguments: argparse.Namespace) -> bool:
             arguments.runs,
             cluster=cluster,
             overloaded=not arguments.only or "load" in arguments.only,
-            tell=_tell,
+            report=_print,
         )
-    _tell(trial.report)
+    _print(trial.report)
     return trial.passed
 
 

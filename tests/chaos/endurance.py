@@ -34,7 +34,7 @@ class Trial:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing was lost, nothing doubled and nothing given up."""
+        """Whether nothing was lost, nothing doubled and nothing dead-lettered."""
         return not (list(problems(self.endured, self.verdict)) or self.leftovers)
 
     @property
@@ -45,26 +45,26 @@ class Trial:
 
 
 async def endure_all(
-    place: Path,
+    directory: Path,
     faults: Sequence[Fault],
     runs: int,
     *,
     cluster: bool = False,
     overloaded: bool = False,
-    tell: Callable[[str], None] = lambda _: None,
+    report: Callable[[str], None] = lambda _: None,
 ) -> Trial:
     """Let faults strike one after another, each among its share of the runs.
 
     With `overloaded` there comes a flood of questions at the end.
     """
     async with (
-        chaos_flow(place, cluster=cluster) as flow,
+        chaos_flow(directory, cluster=cluster) as flow,
         connect_pulsar(
             flow.bus_url,
             TENANT,
             NAMESPACE,
             security=PulsarSecurity(),
-            log_file=str(place / "client.log"),
+            log_file=str(directory / "client.log"),
         ) as bus,
         client_on(bus) as client,
     ):
@@ -73,10 +73,10 @@ async def endure_all(
         for at, fault in enumerate(faults):
             number = runs * (at + 1) // len(faults) - runs * at // len(faults)
             endured.append(await endure(flow, load, fault, number, _FOR_A_FAULT + number))
-            tell(f"{fault.name}: {number} runs in {endured[-1].took:.1f} s")
+            report(f"{fault.name}: {number} runs in {endured[-1].took:.1f} s")
         if overloaded:
             endured.append(await overload(flow, load, within=3 * _FOR_A_FAULT))
-            tell(f"overload in {endured[-1].took:.1f} s")
+            report(f"overload in {endured[-1].took:.1f} s")
         found = await resolved(client, load.runs, within=_RESTS_AFTER)
         verdict = judge(flow.ledger, flow.script, load.runs, found)
         leftovers = [*await dead_letters(bus), *await out_of_step(client, within=_RESTS_AFTER)]

@@ -13,7 +13,7 @@ from tests.chaos.runs import Load, Run, recovery
 
 Deed = Callable[[ChaosFlow], Awaitable[None]]
 
-#: How far into what happens at the moment a fault may come, in seconds.
+#: Up to how many seconds after a run has ended a fault strikes.
 _ANY_MOMENT = 0.15
 #: So many runs may find the engines cold, or not got over the fault before.
 _COLD = 20
@@ -91,12 +91,12 @@ def hung(name: str, *, lasts: float) -> Fault:
     async def heal(flow: ChaosFlow) -> None:
         flow.servers[name].signal(signal.SIGCONT)
 
-    def told(_flow: ChaosFlow, runs: Sequence[Run]) -> Sequence[str]:
+    def announced(_flow: ChaosFlow, runs: Sequence[Run]) -> Sequence[str]:
         if any(name in run.left_out for run in runs):
             return ()
-        return [f"no run was told that it goes without its {name}"]
+        return [f"no answer says that it was made without {name}"]
 
-    return Fault(f"{name} hangs", strike, heal, lasts=lasts, expected=told)
+    return Fault(f"{name} hangs", strike, heal, lasts=lasts, expected=announced)
 
 
 def slow_model(*, lasts: float) -> Fault:

@@ -8,17 +8,18 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fourtier.client import Client
-from fourtier.memory.promotion.conversation import MIN_INVOCATIONS
 from fourtier.runtime.errors import FourtierError
 from fourtier.schema.episodes import Episode
 from fourtier.schema.message import Scope
-from fourtier.schema.status import FACTS_STATUS, StatusRequest
+from fourtier.schema.status import StatusRequest, status_of
 from tests.chaos.runs import USERS, Run
 from tests.support.waiting import wait_until
 
 _TREE = re.compile(r"tree number (\d+) ")
 _INVOICE = re.compile(r"run-(\d+)")
 _PAGE = 1_000
+#: A shorter conversation is not promoted.
+_MIN_INVOCATIONS = 2
 #: Seconds between two looks: they cost the services work.
 _PAUSE = 0.5
 
@@ -27,7 +28,7 @@ Conversation = tuple[Scope, str]
 
 @dataclass
 class Findings:
-    """How often each run's number was found in each place.
+    """How often each run's number was found in each store.
 
     Attributes:
         order: the runs of each conversation as its record has them.
@@ -42,7 +43,7 @@ class Findings:
     promoted: dict[Conversation, list[int]] = field(default_factory=dict)
 
     @property
-    def places(self) -> dict[str, Counter[int]]:
+    def stored(self) -> dict[str, Counter[int]]:
         """What each run should have left once."""
         return {"fact": self.facts, "record": self.records, "episode": self.episodes}
 
@@ -50,7 +51,7 @@ class Findings:
         """The last run of each conversation that has not one episode of it all, and why not."""
         for conversation, numbers in self.order.items():
             found = self.promoted.get(conversation, [])
-            if len(numbers) >= MIN_INVOCATIONS and found != [len(numbers)]:
+            if len(numbers) >= _MIN_INVOCATIONS and found != [len(numbers)]:
                 yield numbers[-1], f"episodes of its {len(numbers)} invocations are of {found}"
 
 
@@ -66,7 +67,7 @@ async def look(client: Client, runs: Iterable[Run]) -> Findings:
             else:
                 whole = found.promoted.setdefault((scope, episode.source), [])
                 whole.append(int(str(episode.metadata["invocations"])))
-    taken = [run for run in runs if run.refused_for is None]
+    taken = [run for run in runs if run.shed_for is None]
     for scope, conversation in dict.fromkeys((run.scope, run.conversation) for run in taken):
         record = await client.conversations.get(scope, conversation)
         numbers = [int(_INVOICE.findall(each.query)[0]) for each in record.invocations]
@@ -111,7 +112,7 @@ async def resolved(client: Client, runs: Sequence[Run], within: float) -> Findin
         number = sum(map(len, (found.facts, found.records, found.episodes, found.promoted)))
         if number > known:
             known, grew = number, time.monotonic()
-        complete = all(everything <= set(counted) for counted in found.places.values())
+        complete = all(everything <= set(counted) for counted in found.stored.values())
         return (complete and not list(found.not_promoted())) or time.monotonic() - grew > within
 
     await wait_until(is_settled, within=10 * within)
@@ -120,16 +121,16 @@ async def resolved(client: Client, runs: Sequence[Run], within: float) -> Findin
 
 async def out_of_step(client: Client, within: float) -> list[str]:
     """What is wrong where graph and vectors do not get the same number of facts in time."""
-    kept: dict[str, int] = {}
+    counts: dict[str, int] = {}
 
     async def in_step() -> bool:
-        nonlocal kept
-        status = await client.caller.call(FACTS_STATUS, StatusRequest())
-        kept = {each.store: each.number for each in status.store_counts}
-        return kept["graph"] == kept["vectors"]
+        nonlocal counts
+        status = await client.caller.call(status_of("facts"), StatusRequest())
+        counts = {each.store: each.number for each in status.store_counts}
+        return counts["graph"] == counts["vectors"]
 
     try:
         await wait_until(in_step, within=within)
     except (AssertionError, FourtierError) as error:
-        return [f"facts in the stores: {kept or error}"]
+        return [f"facts in the stores: {counts or error}"]
     return []

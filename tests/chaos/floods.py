@@ -8,9 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from fourtier.agents.react_mem.parameters import AgentParameters
 from fourtier.runtime.bus.contract import Address, Bus, Mode
 from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, connect_pulsar
-from fourtier.runtime.process.host import OPERATOR
-
-from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
+from fourtier.runtime.rpc.dead_letter_queue import OPERATOR, dead_letter_address
 from fourtier.schema.agent import AGENT_REQUEST
 from tests.chaos.faults import Endured, Fault, nothing
 from tests.chaos.flow import NAMESPACE, TENANT, ChaosFlow
@@ -34,7 +32,7 @@ async def bus_of(flow: ChaosFlow) -> AsyncGenerator[Bus]:
 
 
 def malformed() -> Fault:
-    """Messages on the agent's topic that are none; each must be found in its dead letters."""
+    """Malformed messages on the agent's topic; each must be found in its dead letters."""
 
     async def flood(flow: ChaosFlow) -> None:
         address = Address(AGENT_REQUEST.topic.name)
@@ -46,12 +44,13 @@ def malformed() -> Fault:
     async def clear(flow: ChaosFlow) -> None:
         async with (
             bus_of(flow) as bus,
-            bus.subscribe(dead_letter_address("agent"), OPERATOR, Mode.SHARED) as letters,
+            bus.subscribe(dead_letter_address("agent"), OPERATOR, Mode.SHARED) as dead_letters,
         ):
             for _ in range(MALFORMED):
-                letter = await letters.receive()
-                assert letter.properties["dead-error"].startswith("malformed"), letter.properties
-                await letter.acknowledge()
+                dead_letter = await dead_letters.receive()
+                properties = dead_letter.properties
+                assert properties["dead-error"].startswith("malformed"), properties
+                await dead_letter.acknowledge()
 
     return Fault(f"{MALFORMED:,} malformed messages", flood, clear)
 
@@ -71,11 +70,11 @@ async def overload(flow: ChaosFlow, load: Load, within: float) -> Endured:
             flow.script.go_on()
     flow.script.go_on()
     endured = Endured(fault, runs, time.monotonic() - began)
-    refused = [run for run in runs if run.refused_for is not None]
+    shed = [run for run in runs if run.shed_for is not None]
     grown = resident_mib(flow.servers["agent"].pid) - before
-    endured.note = f"{len(refused)} refused, the agent grew by {grown} of {before} MiB"
-    if len(refused) != len(runs) - takes_on:
-        endured.problems.append(f"{len(refused)} of {len(runs)} were refused")
+    endured.note = f"{len(shed)} shed, the agent grew by {grown} of {before} MiB"
+    if len(shed) != len(runs) - takes_on:
+        endured.problems.append(f"{len(shed)} of {len(runs)} were shed")
     if grown > _MAY_GROW_BY:
         endured.problems.append(f"the agent grew by {grown} MiB")
     return endured

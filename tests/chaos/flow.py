@@ -30,7 +30,7 @@ from tests.support.services import (
 
 TENANT, NAMESPACE = "fourtier", "chaos"
 #: In the order in which they are started. Conversations end whenever nobody goes on with them for a
-#: moment, so that promotion has something to do under every fault.
+#: short time, so that promotion has something to do under every fault.
 SERVICES: Mapping[str, Mapping[str, object]] = {
     **ROAD,
     "completion": {},
@@ -58,24 +58,24 @@ class ChaosFlow:
 
 
 @asynccontextmanager
-async def chaos_flow(place: Path, *, cluster: bool = False) -> AsyncGenerator[ChaosFlow]:
-    """Start everything below `place`; it all ends with this context, or with this process.
+async def chaos_flow(directory: Path, *, cluster: bool = False) -> AsyncGenerator[ChaosFlow]:
+    """Start everything below `directory`; it all ends with this context, or with this process.
 
     With `cluster` it runs on Pulsar and Neo4j instead of the embedded engines.
     """
     script = Script()
     async with AsyncExitStack() as stack:
         model = await stack.enter_async_context(scripted_model(script=script))
-        engines = _cluster(place) if cluster else _embedded(place)
+        engines = _cluster(directory) if cluster else _embedded(directory)
         bus_url, environment, servers = await stack.enter_async_context(engines)
-        ledger = place / "ledger.txt"
+        ledger = directory / "ledger.txt"
         environment |= told_of_model(model.url) | {
             "FOURTIER_BUS_URL": bus_url,
-            "PYTHONPATH": python_path(offer_tools(place)),
+            "PYTHONPATH": python_path(offer_tools(directory)),
             LEDGER: str(ledger),
         }
-        file = write_flow(place / "flow.yaml", SERVICES, tenant=TENANT, namespace=NAMESPACE)
-        service = partial(_service, ServiceProcesses(file, place, environment))
+        file = write_flow(directory / "flow.yaml", SERVICES, tenant=TENANT, namespace=NAMESPACE)
+        service = partial(_service, ServiceProcesses(file, directory, environment))
         servers |= {name: service(name, None) for name in SERVICES}
         stack.push_async_callback(_stop, servers)
         await asyncio.gather(*(servers[name].start() for name in SERVICES))
@@ -92,12 +92,12 @@ async def _stop(servers: Mapping[str, Server]) -> None:
 
 @asynccontextmanager
 async def _embedded(
-    place: Path,
+    directory: Path,
 ) -> AsyncGenerator[tuple[str, dict[str, str], dict[str, Server]]]:
     """A `pulsar-lite` that outlives the services; their stores are in the services' processes."""
-    directory = place / "bus"
-    directory.mkdir(parents=True)
-    configuration = directory / "broker.toml"
+    bus = directory / "bus"
+    bus.mkdir(parents=True)
+    configuration = bus / "broker.toml"
     configuration.write_text("default_partitions = 0\n\n[metrics]\nenabled = false\n")
     port, relayed = free_port(), free_port()
     url = f"pulsar://127.0.0.1:{port}"
@@ -105,10 +105,10 @@ async def _embedded(
         str(find_pulsar_lite_binary()),
         *("--config", str(configuration)),
         *("--addr", f"127.0.0.1:{port}"),
-        *("--db-path", str(directory / "messages")),
+        *("--db-path", str(bus / "messages")),
         *("--log-level", "error"),
     ]
-    broker = Server("pulsar-lite", command, place / "broker.log", lambda: _greets(url))
+    broker = Server("pulsar-lite", command, directory / "broker.log", lambda: _answers(url))
     await broker.start()
     try:
         async with relay(relayed, to=port):
@@ -117,7 +117,7 @@ async def _embedded(
         await broker.stop()
 
 
-async def _greets(url: str) -> bool:
+async def _answers(url: str) -> bool:
     try:
         await handshake(url)
     except BusError:
@@ -127,9 +127,9 @@ async def _greets(url: str) -> bool:
 
 @asynccontextmanager
 async def _cluster(
-    place: Path,
+    directory: Path,
 ) -> AsyncGenerator[tuple[str, dict[str, str], dict[str, Server]]]:
-    async with running_engines(place / "engines") as running:
+    async with running_engines(directory / "engines") as running:
         await create_namespace(running.pulsar_admin_url, TENANT, NAMESPACE)
         environment = {"FOURTIER_GRAPH_URL": running.neo4j_url}
         servers = {"pulsar": running.pulsar, "neo4j": running.neo4j}

@@ -8,6 +8,6 @@ import resource
 import sys
 
 if __name__ == "__main__":
-    most = int(sys.argv[1])
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    limit = int(sys.argv[1])
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     os.execvp(sys.argv[2], sys.argv[2:])  # noqa: S606 - our own command

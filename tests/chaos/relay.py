@@ -1,12 +1,12 @@
-"""A relay in front of `pulsar-lite`, so that the death of a client looks to it like a goodbye.
+"""A relay in front of `pulsar-lite`, so that a client that dies seems to it to disconnect.
 
 A process that is killed with unread data leaves a connection that is reset, not closed.
-`pulsar-lite` 0.2 then forgets to remove its consumers: they keep what they were given, are given
-more, and whoever wants to take their place is refused ("Consumer 2 already exists") until the
-broker is started again. In `fourtier up` all die together, the broker too; here they do not. Real
-Pulsar needs no relay.
+`pulsar-lite` 0.2 then forgets to remove its consumers: they hold the messages they received,
+receive more, and whoever wants to replace them is turned away ("Consumer 2 already exists") until
+the broker is started again. In `fourtier up` all die at once, the broker too; here they do not.
+Real Pulsar needs no relay.
 
-The broker tells clients its own address when they look a topic up; the relay puts its own there.
+The broker sends clients its own address when they look a topic up; the relay puts its own there.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ _HOST = "127.0.0.1"
 
 
 class _End(asyncio.Protocol):
-    """One end of a relayed connection: what it hears the other one says."""
+    """One end of a relayed connection: what it receives the other one sends."""
 
     def __init__(self) -> None:
         self.other: _End | None = None
@@ -104,7 +104,7 @@ def _address(port: int) -> bytes:
 @asynccontextmanager
 async def relay(port: int, to: int) -> AsyncGenerator[None]:
     """Relay one port to another until the context ends."""
-    assert min(port, to) >= 10_000, "one address takes the place of the other byte by byte"
+    assert min(port, to) >= 10_000, "one address replaces the other byte by byte"
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: _ClientEnd(port, to), _HOST, port)
     try:

@@ -22,7 +22,7 @@ class Run:
         number: names it, its invoice and its fact.
         finished: when the last reply came, by the monotonic clock; None when none came.
         left_out: the tiers that it had to do without.
-        refused_for: seconds after which it may be asked again, of one that was not taken on.
+        shed_for: seconds after which it may be asked again, of one that was shed.
         alone: in a conversation of its own.
     """
 
@@ -32,7 +32,7 @@ class Run:
     answer: str = ""
     problem: str = ""
     left_out: frozenset[str] = frozenset()
-    refused_for: float | None = None
+    shed_for: float | None = None
     alone: bool = False
 
     @property
@@ -65,7 +65,7 @@ class Run:
 
 @dataclass
 class Load:
-    """Asks runs; of each conversation one at a time, the conversations side by side."""
+    """Asks runs; of each conversation one at a time, the conversations concurrently."""
 
     client: Client
     runs: list[Run] = field(default_factory=list)
@@ -80,15 +80,15 @@ class Load:
 
     async def ask(self, runs: Sequence[Run]) -> None:
         """Ask them all; returns when each has an answer or a problem."""
-        executor: dict[tuple[Scope, str], list[Run]] = {}
+        conversations: dict[tuple[Scope, str], list[Run]] = {}
         for run in runs:
-            executor.setdefault((run.scope, run.conversation), []).append(run)
+            conversations.setdefault((run.scope, run.conversation), []).append(run)
         async with asyncio.TaskGroup() as group:
-            for lane in executor.values():
-                group.create_task(self._ask_in_turn(lane))
+            for some in conversations.values():
+                group.create_task(self._ask_in_turn(some))
 
-    async def _ask_in_turn(self, lane: Sequence[Run]) -> None:
-        for run in lane:
+    async def _ask_in_turn(self, runs: Sequence[Run]) -> None:
+        for run in runs:
             try:
                 reply = await self.client.answer(
                     run.question, user=run.scope.user, conversation_id=run.conversation
@@ -96,7 +96,7 @@ class Load:
             except (FourtierError, BusError) as error:
                 run.problem = str(error)
                 if isinstance(error, CallFailedError):
-                    run.refused_for = error.retry_after
+                    run.shed_for = error.retry_after
             else:
                 run.answer, run.problem = reply.answer, reply.reason
                 run.left_out = frozenset(reply.metadata.tiers_left_out)

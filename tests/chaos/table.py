@@ -23,7 +23,7 @@ def table(endured: Sequence[Endured], verdict: Verdict) -> Iterator[str]:
             recovery,
             f"{each.took:.1f} s",
         ) + (f"  {each.note}" if each.note else "")
-    yield "* interrupted while a tool was at work that must never run twice; the run was told so"
+    yield "* interrupted while a tool was at work that must never run twice; its prompt said so"
 
 
 def problems(endured: Sequence[Endured], verdict: Verdict) -> Iterator[str]:

@@ -36,9 +36,9 @@ def pay(invoice: str) -> str:
     return f"The invoice {invoice} was paid."
 
 
-def offer_tools(place: Path) -> Path:
-    """Make these tools the entry points of a package in `place`; that goes onto PYTHONPATH."""
-    offered = place / "offered"
+def offer_tools(directory: Path) -> Path:
+    """Make these tools the entry points of a package in `directory`; that goes onto PYTHONPATH."""
+    offered = directory / "offered"
     package = offered / "chaos_tools-0.dist-info"
     package.mkdir(parents=True)
     (package / "METADATA").write_text("Metadata-Version: 2.1\nName: chaos-tools\nVersion: 0\n")

@@ -21,9 +21,9 @@ _UNKNOWN = re.compile(r"Whether it took effect is unknown|was not run|did not fi
 async def dead_letters(bus: Bus) -> list[str]:
     """One line for each dead letter of any service."""
     return [
-        f"{service}: {letter.topic}: {letter.error}"
+        f"{service}: {dead.topic}: {dead.error}"
         for service in SERVICES
-        for letter in await list_dead_letters(bus, service)
+        for dead in await list_dead_letters(bus, service)
     ]
 
 
@@ -34,7 +34,7 @@ class Verdict:
     Attributes:
         lost: run to what it has not left.
         doubled: run to what it has left twice.
-        unknown: the runs that were told to know nothing of their payment.
+        unknown: the runs whose prompt said that the outcome of their payment is unknown.
     """
 
     lost: dict[int, str]
@@ -45,9 +45,9 @@ class Verdict:
 def judge(ledger: Path, script: Script, runs: Sequence[Run], found: Findings) -> Verdict:
     """Hold what was found against what each run should have left."""
     paid = Counter(uses(ledger, "pay"))
-    told = {name for name, words in script.shown.items() if _UNKNOWN.search(words)}
-    taken = [run for run in runs if run.refused_for is None]
-    lost = {run.number: ", ".join(_lost(run, found, paid, told)) for run in taken}
+    informed = {name for name, words in script.shown.items() if _UNKNOWN.search(words)}
+    taken = [run for run in runs if run.shed_for is None]
+    lost = {run.number: ", ".join(_lost(run, found, paid, informed)) for run in taken}
     doubled = {run.number: ", ".join(_doubled(run, found, paid)) for run in runs}
     for number, words in found.not_promoted():
         lost[number] = f"{lost.get(number, '')} {words}"
@@ -57,29 +57,29 @@ def judge(ledger: Path, script: Script, runs: Sequence[Run], found: Findings) ->
     return Verdict(
         lost={number: words for number, words in lost.items() if words},
         doubled={number: words for number, words in doubled.items() if words},
-        unknown=frozenset(run.number for run in runs if run.name in told),
+        unknown=frozenset(run.number for run in runs if run.name in informed),
     )
 
 
-def _lost(run: Run, found: Findings, paid: Counter[str], told: Container[str]) -> Iterator[str]:
+def _lost(run: Run, found: Findings, paid: Counter[str], informed: Container[str]) -> Iterator[str]:
     if not run.answer:
         yield f"no answer ({run.problem or 'not finished in time'})"
         return
-    for what, counted in found.places.items():
+    for what, counted in found.stored.items():
         if counted[run.number] == 0:
             yield f"no {what}"
-    if paid[run.name] == 0 and run.name not in told:
-        yield "not paid, and not told so"
+    if paid[run.name] == 0 and run.name not in informed:
+        yield "not paid, and the prompt did not say so"
 
 
 def _doubled(run: Run, found: Findings, paid: Counter[str]) -> Iterator[str]:
-    if run.refused_for is not None and (paid[run.name] or found.facts[run.number]):
-        yield "refused, and done"
-    for what, counted in found.places.items():
+    if run.shed_for is not None and (paid[run.name] or found.facts[run.number]):
+        yield "shed, and done"
+    for what, counted in found.stored.items():
         if counted[run.number] > 1:
             yield f"{what} {counted[run.number]} times"
     if paid[run.name] > 1:
         yield f"paid {paid[run.name]} times"
-    kept = found.answers.get(run.number)
-    if run.answer and kept and kept != run.answer:
-        yield f"answered {run.answer!r}, recorded {kept!r}"
+    recorded = found.answers.get(run.number)
+    if run.answer and recorded and recorded != run.answer:
+        yield f"answered {run.answer!r}, recorded {recorded!r}"

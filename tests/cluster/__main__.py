@@ -1,6 +1,6 @@
-"""`python -m tests.cluster [COMMAND ...]`: run a command with Pulsar and Neo4j at hand.
+"""`python -m tests.cluster [COMMAND ...]`: run a command with Pulsar and Neo4j running.
 
-Without a command it prints where they are and keeps them until Ctrl-C, to develop against.
+Without a command it prints their addresses and runs them until Ctrl-C, to develop against.
 """
 
 import asyncio
@@ -27,8 +27,8 @@ async def _run(command: list[str]) -> int:
     # SIGTERM ends us as Ctrl-C does, so that the engines are ended too.
     if (task := asyncio.current_task()) is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    with tempfile.TemporaryDirectory(prefix="fourtier-cluster-") as place:
-        async with running_engines(Path(place)) as running:
+    with tempfile.TemporaryDirectory(prefix="fourtier-cluster-") as directory:
+        async with running_engines(Path(directory)) as running:
             environment = _environment(running)
             if not command:
                 sys.stdout.write("\n".join([*environment, "Ctrl-C ends them.", ""]))

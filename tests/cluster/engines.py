@@ -63,8 +63,8 @@ class Running:
 
 
 @asynccontextmanager
-async def running_engines(place: Path) -> AsyncGenerator[Running]:
-    """Start both at once; they keep their data below `place` and end with this context.
+async def running_engines(directory: Path) -> AsyncGenerator[Running]:
+    """Start both at once; their data is below `directory` and end with this context.
 
     Raises:
         MissingToolError: Java or Maven is missing.
@@ -74,14 +74,14 @@ async def running_engines(place: Path) -> AsyncGenerator[Running]:
     pulsar_url, admin_url = f"pulsar://{_HOST}:{port}", f"http://{_HOST}:{admin_port}"
     pulsar = Server(
         "Pulsar",
-        _pulsar_command(command, place / "pulsar", port, admin_port),
-        place / "pulsar.log",
+        _pulsar_command(command, directory / "pulsar", port, admin_port),
+        directory / "pulsar.log",
         lambda: _is_healthy(admin_url),
     )
     neo4j = Server(
         "Neo4j",
-        _neo4j_command(command, place / "neo4j", bolt_port),
-        place / "neo4j.log",
+        _neo4j_command(command, directory / "neo4j", bolt_port),
+        directory / "neo4j.log",
         lambda: _is_open(bolt_port),
     )
     try:
@@ -91,9 +91,9 @@ async def running_engines(place: Path) -> AsyncGenerator[Running]:
         await asyncio.gather(pulsar.stop(), neo4j.stop())
 
 
-def _pulsar_command(command: str, place: Path, port: int, admin_port: int) -> list[str]:
-    place.mkdir(parents=True)
-    conf = place / "standalone.conf"
+def _pulsar_command(command: str, directory: Path, port: int, admin_port: int) -> list[str]:
+    directory.mkdir(parents=True)
+    conf = directory / "standalone.conf"
     conf.write_text(_PULSAR_CONF.format(port=port, admin_port=admin_port))
     return [
         command,
@@ -109,15 +109,15 @@ def _pulsar_command(command: str, place: Path, port: int, admin_port: int) -> li
         "--no-functions-worker",
         "--no-stream-storage",
         "--metadata-dir",
-        str(place / "metadata"),
+        str(directory / "metadata"),
         "--bookkeeper-dir",
-        str(place / "bookkeeper"),
+        str(directory / "bookkeeper"),
     ]
 
 
-def _neo4j_command(command: str, place: Path, port: int) -> list[str]:
+def _neo4j_command(command: str, directory: Path, port: int) -> list[str]:
     source = _HERE / "neo4j" / "Neo4jServer.java"
-    return [command, *_SHORT_LIVED, "-cp", jars("neo4j"), str(source), str(place), str(port)]
+    return [command, *_SHORT_LIVED, "-cp", jars("neo4j"), str(source), str(directory), str(port)]
 
 
 async def _is_healthy(admin_url: str) -> bool:

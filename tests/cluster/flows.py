@@ -1,4 +1,4 @@
-"""Where a test's flow runs: as the test says, or on the real engines when that is asked for."""
+"""The engines of a test's flow: as the test says, or the real ones when these are asked for."""
 
 import hashlib
 from collections.abc import Mapping
@@ -15,30 +15,30 @@ TENANT = "fourtier"
 
 
 @dataclass(frozen=True)
-class FlowPlace:
-    """What `running_flow` needs to know of it."""
+class FlowTarget:
+    """The bus, namespace and settings of a flow, for `running_flow`."""
 
     bus: str
     namespace: str
     settings: Mapping[str, Any]
 
 
-async def flow_place(
+async def flow_target(
     data: Path, bus: str, namespace: str, settings: Mapping[str, Any]
-) -> FlowPlace:
-    """The place that a test asked for, or its like on the cluster.
+) -> FlowTarget:
+    """The engines that a test asked for, or those of the cluster.
 
     There each data directory has a namespace of its own, and the graph is emptied when that is new:
     a flow that is started again, in this process or another, finds what it left. Vectors stay
     embedded, for there is no Qdrant to start.
     """
     if not SERVERS.flows or SERVERS.pulsar_url is None or SERVERS.pulsar_admin_url is None:
-        return FlowPlace(bus, namespace, settings)
+        return FlowTarget(bus, namespace, settings)
     own = f"{namespace}-{hashlib.sha256(str(data).encode()).hexdigest()[:12]}"
     if await create_namespace(SERVERS.pulsar_admin_url, TENANT, own):
         await _empty_graph()
     graph = {"graph_url": SERVERS.neo4j_url} if SERVERS.neo4j_url else {}
-    return FlowPlace(SERVERS.pulsar_url, own, {**settings, **graph})
+    return FlowTarget(SERVERS.pulsar_url, own, {**settings, **graph})
 
 
 async def _empty_graph() -> None:

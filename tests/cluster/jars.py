@@ -1,4 +1,4 @@
-"""The servers' jars from Maven Central, fetched once and kept in `.tools/`."""
+"""The servers' jars from Maven Central, fetched once into `.tools/`."""
 
 import hashlib
 import shutil
@@ -9,7 +9,7 @@ from pathlib import Path
 _HERE = Path(__file__).parent
 _CACHE = Path(".tools/cluster")
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
-#: One file of some hundreds that does not come is no reason to give up; Maven keeps the others.
+#: One file of some hundreds may fail to arrive; the next attempt fetches only what is missing.
 _ATTEMPTS = 3
 
 
@@ -24,21 +24,21 @@ def jars(name: str) -> str:
         MissingToolError: what fetching needs is missing, or it failed.
     """
     pom = _HERE / name / "pom.xml"
-    kept = _CACHE / f"{name}-{hashlib.sha256(pom.read_bytes()).hexdigest()[:12]}"
-    if not kept.is_dir():
-        _fetch(name, pom, kept)
-    return f"{kept.resolve()}/*"
+    cached = _CACHE / f"{name}-{hashlib.sha256(pom.read_bytes()).hexdigest()[:12]}"
+    if not cached.is_dir():
+        _fetch(name, pom, cached)
+    return f"{cached.resolve()}/*"
 
 
-def _fetch(name: str, pom: Path, kept: Path) -> None:
+def _fetch(name: str, pom: Path, cached: Path) -> None:
     maven = shutil.which("mvn")
     if maven is None:
         raise MissingToolError(
             "Maven is missing, which fetches Pulsar and Neo4j: install it, on Debian with "
             "apt-get install maven"
         )
-    sys.stderr.write(f"Setting up: {name} from Maven Central into {kept}/ (once)\n")
-    unfinished = kept.with_suffix(".unfinished")
+    sys.stderr.write(f"Setting up: {name} from Maven Central into {cached}/ (once)\n")
+    unfinished = cached.with_suffix(".unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     command = [maven, "-B", "-q", "-f", str(pom), _COPY, "-DincludeScope=runtime"]
     command.append(f"-DoutputDirectory={unfinished.resolve()}")
@@ -47,7 +47,7 @@ def _fetch(name: str, pom: Path, kept: Path) -> None:
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )
         if done.returncode == 0:
-            unfinished.rename(kept)
+            unfinished.rename(cached)
             return
     raise MissingToolError(f"Maven could not fetch {name}:\n{done.stdout}")
 
@@ -62,10 +62,10 @@ def java() -> str:
     found = shutil.which("java")
     if found is None:
         raise MissingToolError(f"Java is missing, which runs Pulsar and Neo4j: {advice}")
-    told = subprocess.run(  # noqa: S603 - our own command
+    printed = subprocess.run(  # noqa: S603 - our own command
         [found, "-version"], capture_output=True, text=True, check=False
     ).stderr
-    version = told.partition('"')[2].partition('"')[0]
+    version = printed.partition('"')[2].partition('"')[0]
     if not version or int(version.partition(".")[0]) < 17:
         raise MissingToolError(f"Java {version or 'of an unknown version'} is too old: {advice}")
     return found

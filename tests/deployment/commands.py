@@ -1,4 +1,4 @@
-"""The command line, parsed as the command itself does it, without running anything."""
+"""The command line, parsed as the command itself parses it, without running anything."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from fourtier.interfaces.cli.main import app
 
 
 def parsed(arguments: Sequence[str]) -> tuple[str, dict[str, Any]]:
-    """The sub-command and its parameters; raises a usage error for what cannot be run."""
+    """The sub-command and its parameters; raises a usage error for one that cannot run."""
     name, *rest = arguments
     command = typer.main.get_command(app).commands.get(name)
     assert command is not None, f"there is no command {name!r}: {' '.join(arguments)}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass
 class Stage:
-    """One `FROM` and what follows it: keyword and the rest of the line."""
+    """One `FROM` and the instructions after it: keyword and the rest of the line."""
 
     base: str
     instructions: list[tuple[str, str]] = field(default_factory=list)
@@ -18,7 +18,7 @@ class Stage:
         return [rest for name, rest in self.instructions if name == keyword]
 
     def environment(self) -> dict[str, str]:
-        """What `ENV` sets."""
+        """The variables that `ENV` sets."""
         pairs = (re.findall(r"(\w+)=(\S+)", rest) for rest in self.all("ENV"))
         return {name: value for found in pairs for name, value in found}
 
@@ -38,7 +38,7 @@ def stages() -> list[Stage]:
 
 
 def health_command(port: int) -> list[str]:
-    """What `HEALTHCHECK` runs, asking another port than the image's own."""
+    """The command of `HEALTHCHECK`, for another port than that of the image."""
     (check,) = stages()[-1].all("HEALTHCHECK")
     command = json.loads(check.partition("CMD ")[2])
     return [part.replace(":6680/", f":{port}/") for part in command]

@@ -1,22 +1,31 @@
-"""What Fourtier really shows on /metrics, found out by making it count everything once."""
+"""What Fourtier really shows on /metrics, found out by measuring with every instrument once."""
 
-import inspect
 import re
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from prometheus_client import CollectorRegistry
 
-from fourtier.runtime import telemetry
+from fourtier.agents.react_mem.metrics import TIERS_LEFT_OUT
+from fourtier.memory.learning.learned import REJECTED
+from fourtier.models.completion.metrics import count_tokens_used
+from fourtier.models.completion.opening import _labels as endpoint_labels
+from fourtier.models.genai import model_operation
 from fourtier.runtime.bus.contract import Delivery
 from fourtier.runtime.process.telemetry_setup import telemetry_to
+from fourtier.runtime.rpc.instrumentation import (
+    count_consumed,
+    count_dead_letter,
+    count_expired,
+    count_shed,
+    process_span,
+)
 
 #: What Prometheus adds to the names of these kinds.
 _ENDINGS = {"counter": "_total", "info": "_info"}
-_DECLARED = re.compile(r'\.create_[a-z_]*(?:counter|histogram|gauge)\(\s*"([a-z_.]+)"')
+_URL = "https://models.example:8443/v1"
+_DECLARED = re.compile(r'(?:Counted|Measured)Metric\(\s*"([a-z_.]+)"')
 
 
 @dataclass
@@ -43,9 +52,9 @@ def declared() -> set[str]:
 
 
 async def observed() -> dict[str, Metric]:
-    """Every metric of a process that has counted everything once, by its name in Prometheus."""
+    """Every metric of a process that has used each instrument, by its name in Prometheus."""
     async with telemetry_to(None, "metrics") as registry:
-        _count_everything()
+        _measure_everything()
         return _metrics(registry)
 
 
@@ -65,29 +74,25 @@ def _metrics(registry: CollectorRegistry) -> dict[str, Metric]:
     return found
 
 
-def _count_everything() -> None:
-    """Call whatever telemetry offers for counting, with arguments made from the annotations."""
-    for name, function in inspect.getmembers(telemetry, inspect.isfunction):
-        if name.startswith("count_"):
-            function(**_arguments(function))
+def _measure_everything() -> None:
+    """A new instrument needs its line here: test_metrics.py says so when it is missing."""
+    service, topic, delivery = "facts", "facts.store", _delivery()
+    count_consumed(service, topic, [delivery])
+    for count in (count_shed, count_expired, count_dead_letter):
+        count(service, topic)
+    with process_span(service, topic, [delivery]):
+        pass
+    with process_span(service, topic, [delivery]) as span:
+        span.retry(ValueError("once"))
+        span.fail(ValueError("for good"), "permanent")
     for fails in (False, True):
-        with telemetry.handling("facts", "facts.store", [_delivery()]) as span:
-            span.retry(ValueError("once"))
+        with model_operation("chat", "a-model", endpoint_labels("openai", _URL)) as operation:
+            operation.label({"gen_ai.response.model": "a-model"})
+            count_tokens_used(operation.labels, 1, 1)
             if fails:
-                span.fail(ValueError("for good"))
-
-
-def _arguments(function: Callable[..., Any]) -> dict[str, object]:
-    samples: dict[object, object] = {
-        str: "facts",
-        int: 1,
-        float: 1.0,
-        Sequence[Delivery]: [_delivery()],
-    }
-    return {
-        name: samples[parameter.annotation]
-        for name, parameter in inspect.signature(function).parameters.items()
-    }
+                operation.fail("unavailable")
+    TIERS_LEFT_OUT.add(1, {"fourtier.tier": "facts"})
+    REJECTED.add(1, {"messaging.consumer.group.name": service})
 
 
 def _delivery() -> Delivery:

@@ -1,7 +1,7 @@
-"""Every command of docker-compose.yaml runs as it stands there, in a process of its own.
+"""Every command of docker-compose.yaml runs as it is written there, each in its own process.
 
-With its environment, but for the engines: in their place are the embedded twins. The image's own
-health check says when it is up.
+The environment is that of the container, except that the engines are embedded. The health check of
+the image tells when the service is ready.
 """
 
 import asyncio
@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.deployment.deployment_files import SERVICES, compose_services
 from tests.deployment.dockerfile import health_command
-from tests.deployment.places import SERVICES, compose_services
 from tests.support.ports import free_port
 from tests.support.process import FOURTIER
 from tests.support.waiting import wait_until
 
-#: What stands for the variables that compose.env asks for.
+#: Values for the variables that compose.env asks for.
 VALUES = {
     "FOURTIER_GRAPH_PASSWORD": "a-password",
     "OPENAI_MODEL": "a-model",
@@ -27,7 +27,7 @@ VALUES = {
 
 def _environment(service: str, data: Path, port: int) -> dict[str, str]:
     given = compose_services()[service]["environment"]
-    twins = {
+    embedded = {
         "FOURTIER_BUS_URL": "memory://",
         "FOURTIER_GRAPH_URL": "embedded",
         "FOURTIER_VECTORS_URL": "embedded",
@@ -37,11 +37,11 @@ def _environment(service: str, data: Path, port: int) -> dict[str, str]:
         "FOURTIER_LOG_FORMAT": "json",
         "PATH": str(Path(sys.executable).parent),
     }
-    return given | {name: VALUES[name] for name in given if name in VALUES} | twins
+    return given | {name: VALUES[name] for name in given if name in VALUES} | embedded
 
 
 @pytest.mark.parametrize("service", sorted(SERVICES))
-async def test_a_service_comes_up_is_well_and_stops(service: str, tmp_path: Path) -> None:
+async def test_a_service_starts_becomes_healthy_and_stops(service: str, tmp_path: Path) -> None:
     port = free_port()
     process = await asyncio.create_subprocess_exec(
         FOURTIER,
@@ -50,8 +50,8 @@ async def test_a_service_comes_up_is_well_and_stops(service: str, tmp_path: Path
         stderr=asyncio.subprocess.PIPE,
     )
 
-    async def is_well() -> bool:
-        assert process.returncode is None, "it ended as soon as it was started"
+    async def is_healthy() -> bool:
+        assert process.returncode is None, "it ended right after its start"
         python, *arguments = health_command(port)
         assert python == "python"
         check = await asyncio.create_subprocess_exec(
@@ -60,7 +60,7 @@ async def test_a_service_comes_up_is_well_and_stops(service: str, tmp_path: Path
         return await check.wait() == 0
 
     try:
-        await wait_until(is_well, within=120)
+        await wait_until(is_healthy, within=120)
     finally:
         if process.returncode is None:
             process.terminate()
@@ -69,7 +69,7 @@ async def test_a_service_comes_up_is_well_and_stops(service: str, tmp_path: Path
     assert process.returncode == 0
 
 
-async def test_the_health_check_fails_where_nobody_answers() -> None:
+async def test_the_health_check_fails_without_a_service() -> None:
     _, *arguments = health_command(free_port())
     check = await asyncio.create_subprocess_exec(
         sys.executable, *arguments, stderr=asyncio.subprocess.DEVNULL

@@ -1,4 +1,4 @@
-"""docker-compose.yaml names what the flow and the code name, and starts in the right order."""
+"""docker-compose.yaml agrees with the flow and the code, and starts in the right order."""
 
 import re
 from pathlib import Path
@@ -6,8 +6,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from fourtier.runtime.service.registry import load_service
 from tests.deployment.commands import parsed
-from tests.deployment.places import (
+from tests.deployment.deployment_files import (
     FLOW,
     SERVICES,
     compose,
@@ -19,12 +20,12 @@ from tests.deployment.places import (
     variables,
 )
 
-#: What `docker compose` asks of the one who starts it.
+#: Variables without a default: `docker compose` does not start without them.
 _REQUIRED = re.compile(r"\$\{(\w+):\?")
 _ASKED = re.compile(r"\$\{(\w+)[:}]")
 
 
-def test_the_file_is_one_by_the_compose_specification() -> None:
+def test_the_file_follows_the_compose_specification() -> None:
     schema = ("--builtin-schema", "vendor.compose-spec")
     assert run("check-jsonschema", *schema, "docker-compose.yaml")
 
@@ -47,7 +48,7 @@ def test_init_prepares_the_flow() -> None:
     assert not parameters["dry_run"]
 
 
-def test_the_engines_have_the_names_that_the_flow_calls_them_by() -> None:
+def test_the_engines_have_the_host_names_of_the_flow() -> None:
     urls = [FLOW.bus.url, str(FLOW.bus.admin_url), FLOW.engines.graph, FLOW.engines.vectors]
     assert {urlsplit(url).hostname for url in urls} == {"pulsar", "neo4j", "qdrant"}
     assert {"pulsar", "neo4j", "qdrant"} <= set(compose()["services"])
@@ -55,18 +56,18 @@ def test_the_engines_have_the_names_that_the_flow_calls_them_by() -> None:
     assert command[command.index("--advertised-address") + 1] == "pulsar"
 
 
-def test_an_engine_finds_its_data_again_and_has_the_time_to_complete_them() -> None:
+def test_an_engine_finds_its_data_after_a_restart_and_has_time_to_write_them() -> None:
     pulsar = compose()["services"]["pulsar"]
     assert pulsar["command"][:2] == ["bash", "-c"]
     prepare, _, start = pulsar["command"][2].partition(" && ")
     assert prepare == "bin/apply-config-from-env.py conf/standalone.conf"
-    assert start.startswith("exec bin/pulsar standalone ")  # exec: or it hears of no stop
+    assert start.startswith("exec bin/pulsar standalone ")  # exec: or it gets no SIGTERM
     assert pulsar["environment"]["advertisedAddress"] == "127.0.0.1"
     for engine in ("pulsar", "neo4j", "qdrant"):
         assert compose()["services"][engine]["stop_grace_period"] == "2m"  # Docker's own: 10 s
 
 
-def test_one_builds_the_image_and_nobody_looks_for_it_elsewhere() -> None:
+def test_one_container_builds_the_image_and_none_pulls_it() -> None:
     builds = {name for name, service in compose_services().items() if "build" in service}
     assert builds == {"init"}
     for name in SERVICES:
@@ -78,7 +79,7 @@ def test_only_settings_that_the_code_reads_are_set(name: str) -> None:
     assert set(compose_services()[name]["environment"]) <= variables()
 
 
-def test_only_who_uses_an_engine_gets_its_secret() -> None:
+def test_only_services_that_use_an_engine_get_its_secret() -> None:
     named = {
         variable: {
             name
@@ -98,13 +99,14 @@ def test_engines_come_first_then_init_then_the_services() -> None:
         for name, service in compose()["services"].items()
     }
     assert waits["init"] == engines
-    asked = SERVICES - {"agent", "extraction", "promotion"}
-    assert waits["agent"] == dict.fromkeys(asked, "service_healthy")
-    for name in SERVICES - {"agent"}:
-        assert waits[name] == {"init": "service_completed_successfully"}
+    after_init = {"init": "service_completed_successfully"}
+    for name in SERVICES:
+        first = set(load_service(name).deployment.starts_after) & SERVICES
+        assert waits[name] == (dict.fromkeys(first, "service_healthy") or after_init)
+    assert waits["agent"]["facts"] == "service_healthy"
 
 
-def test_who_is_waited_for_can_say_that_it_is_well() -> None:
+def test_a_container_that_others_wait_for_has_a_health_check() -> None:
     for service in compose()["services"].values():
         for other, how in service.get("depends_on", {}).items():
             if how["condition"] == "service_healthy" and other not in SERVICES:
@@ -112,7 +114,7 @@ def test_who_is_waited_for_can_say_that_it_is_well() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(SERVICES | {"init"}))
-def test_a_container_cannot_do_more_than_it_must(name: str) -> None:
+def test_a_container_has_no_privileges(name: str) -> None:
     service = compose_services()[name]
     assert service["read_only"] is True
     assert service["tmpfs"] == ["/tmp"]  # noqa: S108 - the container's own
@@ -122,13 +124,13 @@ def test_a_container_cannot_do_more_than_it_must(name: str) -> None:
     assert "user" not in service  # that of the image
 
 
-def test_a_stop_leaves_time_to_finish_what_is_in_hand() -> None:
+def test_a_stop_leaves_time_to_finish_the_messages_in_flight() -> None:
     for name in SERVICES:
         assert compose_services()[name]["stop_grace_period"] == "1m"
     assert stops_within() < 60
 
 
-def test_nothing_listens_beyond_this_machine() -> None:
+def test_ports_are_open_on_this_machine_only() -> None:
     ports = [
         port for service in compose()["services"].values() for port in service.get("ports", [])
     ]
@@ -136,7 +138,7 @@ def test_nothing_listens_beyond_this_machine() -> None:
     assert all(port.startswith("127.0.0.1:") for port in ports)
 
 
-def test_images_of_others_are_pinned_and_their_files_are_there() -> None:
+def test_other_images_are_pinned_and_mounted_files_exist() -> None:
     for name, service in compose()["services"].items():
         assert re.search(r":[v0-9][\w.-]*$|^fourtier:local$", service["image"]), name
         for volume in service.get("volumes", []):
@@ -144,7 +146,7 @@ def test_images_of_others_are_pinned_and_their_files_are_there() -> None:
             assert source in compose()["volumes"] or Path(source).exists(), volume
 
 
-def test_the_example_asks_for_what_compose_needs_and_holds_no_secret() -> None:
+def test_the_example_has_all_variables_and_no_secret() -> None:
     text = Path("docker-compose.yaml").read_text("utf-8")
     lines = Path("deploy/compose.env").read_text("utf-8").splitlines()
     example = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))

@@ -1,4 +1,4 @@
-"""The doctor in the deployment: started by hand, from where it can see all that it looks at."""
+"""The doctor in the deployment: started by hand, with access to everything that it checks."""
 
 import asyncio
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.deployment.places import (
+from tests.deployment.deployment_files import (
     OVERLAYS,
     compose,
     compose_services,
@@ -26,12 +26,12 @@ from tests.support.process import FOURTIER
 
 PAGES = [Path(name).read_text("utf-8") for name in ("docs/operating.md", "k8s/README.md")]
 COMPOSE_FILE = Path("docker-compose.yaml").read_text("utf-8")
-#: What it looks at, and the settings by which it finds these places.
-PLACES = {"bus": "pulsar", "bus_admin": "http", "graph": "bolt", "vectors": "http"}
+#: The engines that it checks, with the schemes of their URLs.
+ENGINES = {"bus": "pulsar", "bus_admin": "http", "graph": "bolt", "vectors": "http"}
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_it_runs_once_when_somebody_starts_it(overlay: str) -> None:
+def test_it_runs_once_each_time_it_is_started(overlay: str) -> None:
     (manifest,) = rendered(overlay, "CronJob")
     assert manifest["spec"]["suspend"] is True
     assert manifest["spec"]["concurrencyPolicy"] == "Forbid"
@@ -48,8 +48,8 @@ def test_it_runs_once_when_somebody_starts_it(overlay: str) -> None:
         assert f"kubectl -n {namespace} logs -f job/{name}\n" in page
 
 
-async def test_its_pod_looks_at_every_engine(tmp_path: Path) -> None:
-    """As in the laptop's manifest, with its files in other places."""
+async def test_its_pod_connects_to_every_engine(tmp_path: Path) -> None:
+    """With the command and environment of the laptop's manifest, and its files in other folders."""
     template = pods("laptop")["doctor"]
     runs = container(template)
     flow, secrets = tmp_path / "flow.yaml", tmp_path / "secrets"
@@ -65,24 +65,24 @@ async def test_its_pod_looks_at_every_engine(tmp_path: Path) -> None:
             (secrets / item["path"]).write_text("a-secret", "utf-8")
     given = environment("laptop") | {each["name"]: each["value"] for each in runs["env"]}
     arguments = [str(flow) if each == FLOW_FILE else each for each in runs["args"]]
-    await _looks_at_every_engine(arguments, given | {"FOURTIER_SECRETS": str(secrets)})
+    await _connects_to_every_engine(arguments, given | {"FOURTIER_SECRETS": str(secrets)})
 
 
-async def test_compose_runs_it_where_every_engine_is_reached() -> None:
+async def test_compose_runs_it_where_it_reaches_every_engine() -> None:
     (command,) = re.findall(r"^docker compose run (.*)$", PAGES[0], re.MULTILINE)
     assert f"docker compose run {command}\n" in COMPOSE_FILE
     *options, name, program, flow, which = shlex.split(command)
-    assert options == ["--rm", "--no-deps"]  # so that it starts no engine that is down
+    assert options == ["--rm", "--no-deps"]  # or it starts engines that are down
     assert not any("networks" in service for service in compose()["services"].values())
     given = {
         variable: str(VALUES.get(variable, value))
         for variable, value in compose_services()[name]["environment"].items()
     }
-    await _looks_at_every_engine([program, flow, which], given)
+    await _connects_to_every_engine([program, flow, which], given)
 
 
-async def _looks_at_every_engine(arguments: list[str], given: dict[str, str]) -> None:
-    """Run the command with somebody at each engine's address who hangs up at once."""
+async def _connects_to_every_engine(arguments: list[str], given: dict[str, str]) -> None:
+    """Run the command against servers that close each connection at once."""
     called: set[str] = set()
 
     def hang_up(engine: str) -> Answering:
@@ -95,7 +95,7 @@ async def _looks_at_every_engine(arguments: list[str], given: dict[str, str]) ->
         urls = {
             f"FOURTIER_{engine.upper()}_URL": f"{scheme}://"
             + await stack.enter_async_context(listening(hang_up(engine)))
-            for engine, scheme in PLACES.items()
+            for engine, scheme in ENGINES.items()
         }
         process = await asyncio.create_subprocess_exec(
             FOURTIER,
@@ -107,6 +107,6 @@ async def _looks_at_every_engine(arguments: list[str], given: dict[str, str]) ->
         said, log = await process.communicate()
     print(said.decode(), log.decode())  # noqa: T201 - shown by pytest when the test fails
     assert process.returncode == 1
-    assert called == set(PLACES)
+    assert called == set(ENGINES)
     wrong = set(re.findall(r"^ *no +(\w+)", said.decode(), re.MULTILINE))
     assert wrong == {"bus", "graph", "vectors", "queues"}

@@ -1,4 +1,4 @@
-"""k8s/ deploys the services of the flow, each as the flow and the code name it."""
+"""k8s/ deploys the services of the flow, and agrees with the flow and the code."""
 
 import re
 import tomllib
@@ -10,7 +10,7 @@ import yaml
 
 from fourtier.flows.model import parse_flow
 from tests.deployment.commands import parsed
-from tests.deployment.places import (
+from tests.deployment.deployment_files import (
     FLOW,
     OPERATORS,
     OVERLAYS,
@@ -28,17 +28,17 @@ from tests.deployment.places import (
 
 pytestmark = pytest.mark.parametrize("overlay", OVERLAYS)
 
-#: All but the kinds of KEDA and the Prometheus operator: see test_scaling.py.
+#: All except the kinds of KEDA and the Prometheus operator: see test_scaling.py.
 _KUBERNETES = "(?!ScaledObject|TriggerAuthentication|ServiceMonitor).*"
 FLOW_FILE = "/etc/fourtier/flow.yaml"
 
 
 @pytest.mark.parametrize("version", ["1.32", "1.37"])
-def test_kubernetes_would_take_them(overlay: str, version: str, tmp_path: Path) -> None:
+def test_kubernetes_accepts_them(overlay: str, version: str, tmp_path: Path) -> None:
     file = tmp_path / "manifests.yaml"
     file.write_text(yaml.safe_dump_all(rendered(overlay, _KUBERNETES)), "utf-8")
     said = run("kubernetes-validate", "--strict", "--quiet", "-k", version, str(file))
-    assert not said  # such as a warning of a kind that it does not know
+    assert not said  # such as a warning about an unknown kind
 
 
 def test_each_service_has_a_deployment_and_a_disruption_budget(overlay: str) -> None:
@@ -52,7 +52,7 @@ def test_each_service_has_a_deployment_and_a_disruption_budget(overlay: str) -> 
         assert selector.items() <= pods(overlay)[name]["metadata"]["labels"].items()
 
 
-def test_each_runs_its_command_on_the_mounted_flow(overlay: str) -> None:
+def test_each_pod_runs_its_command_with_the_mounted_flow(overlay: str) -> None:
     for name, template in pods(overlay).items():
         command, parameters = parsed(container(template)["args"])
         assert parameters["flow"] == FLOW_FILE
@@ -83,7 +83,16 @@ def test_only_settings_that_the_code_reads_are_set(overlay: str) -> None:
         assert source["configMapRef"]["name"] in names
 
 
-def test_health_is_asked_on_the_flow_s_port(overlay: str) -> None:
+def test_an_unchanged_deployment_is_unchanged_for_kubernetes(overlay: str) -> None:
+    """A default of the server that is not written here makes each apply report a change."""
+    for manifest in rendered(overlay, "Deployment"):
+        assert manifest["spec"]["strategy"] == {
+            "type": "RollingUpdate",
+            "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0},
+        }
+
+
+def test_probes_use_the_health_port_of_the_flow(overlay: str) -> None:
     for manifest in rendered(overlay, "Deployment"):
         runs = container(manifest["spec"]["template"])
         assert runs["ports"] == [{"name": "health", "containerPort": FLOW.health_port}]
@@ -106,7 +115,7 @@ def test_images_are_those_of_this_version(overlay: str) -> None:
     assert images == {f"fourtier:{tag}"}
 
 
-def test_the_engines_are_where_the_flow_looks_for_them(overlay: str) -> None:
+def test_the_engines_have_the_addresses_of_the_flow(overlay: str) -> None:
     if overlay == "production":
         urls = {name for name in environment(overlay) if name.endswith("_URL")}
         assert {f"FOURTIER_{each}_URL" for each in ("BUS", "BUS_ADMIN", "GRAPH", "VECTORS")} <= urls
@@ -128,7 +137,7 @@ def test_the_engines_are_where_the_flow_looks_for_them(overlay: str) -> None:
 
 
 def test_pulsar_starts_as_in_compose(overlay: str) -> None:
-    """With the address by which it finds its data again, whatever the pod's is."""
+    """Also with the address under which it finds its data again, whatever the pod's is."""
     for each in rendered(overlay, "StatefulSet"):
         if each["metadata"]["name"] == "pulsar":
             runs, like = container(each["spec"]["template"]), compose()["services"]["pulsar"]

@@ -1,4 +1,4 @@
-"""docs/metrics.md tells what the code counts, and the dashboard asks only for what there is."""
+"""docs/metrics.md describes the metrics of the code; the dashboard queries only existing ones."""
 
 import json
 import re
@@ -13,8 +13,8 @@ import pytest
 from fourtier.runtime.bus.contract import Address
 from fourtier.runtime.bus.opening import BusConfig, open_bus
 from tests.cluster.servers import SERVERS
+from tests.deployment.deployment_files import SERVICES
 from tests.deployment.instruments import Metric, declared, observed, sample_names
-from tests.deployment.places import SERVICES
 
 DASHBOARD = json.loads(Path("deploy/grafana/dashboards/fourtier.json").read_text("utf-8"))
 #: What Prometheus adds to every sample: see deploy/prometheus and k8s/components/monitoring.
@@ -27,13 +27,13 @@ def _documented() -> dict[str, tuple[Metric, str]]:
         if line.startswith("| `"):
             name, kind, labels, what, source = (cell.strip() for cell in line.split("|")[1:-1])
             name = name.strip("`")
-            assert name not in rows, f"{name} stands there twice"
+            assert name not in rows, f"{name} has two rows"
             known = {label.strip() for label in labels.split(",") if label.strip()}
             rows[name] = Metric(name, kind, what, known), source
     return rows
 
 
-async def test_each_metric_is_documented_as_it_is() -> None:
+async def test_each_metric_is_documented_as_the_code_reports_it() -> None:
     documented = {
         name: metric
         for name, (metric, source) in _documented().items()
@@ -42,12 +42,12 @@ async def test_each_metric_is_documented_as_it_is() -> None:
     assert documented == await observed()
 
 
-async def test_every_instrument_of_the_code_was_seen() -> None:
+async def test_every_instrument_of_the_code_is_measured_here() -> None:
     seen = await observed()
     for name in declared():
         in_prometheus = re.compile(rf"{name.replace('.', '_')}(_seconds|_bytes)?(_total)?")
         assert any(in_prometheus.fullmatch(known) for known in seen), (
-            f"{name} is declared and never counted by tests/deployment/instruments.py"
+            f"{name} is declared and never used by tests/deployment/instruments.py"
         )
 
 
@@ -63,7 +63,7 @@ def _queries() -> Iterator[str]:
 
 
 def _parts(node: object) -> Iterator[object]:
-    """A parsed query and all that is in it."""
+    """A parsed query and all its parts."""
     yield node
     for name in ("expr", "lhs", "rhs", "param", "vector_selector", "selector"):
         child = getattr(node, name, None)
@@ -74,7 +74,7 @@ def _parts(node: object) -> Iterator[object]:
 
 
 @pytest.mark.parametrize("query", list(_queries()))
-def test_a_query_asks_for_metrics_and_labels_that_there_are(query: str) -> None:
+def test_a_query_uses_only_existing_metrics_and_labels(query: str) -> None:
     by_sample = {
         sample: metric for metric, _ in _documented().values() for sample in sample_names(metric)
     }
@@ -91,7 +91,7 @@ def test_a_query_asks_for_metrics_and_labels_that_there_are(query: str) -> None:
 
 
 @pytest.mark.parametrize("query", [each for each in _queries() if "_total" in each])
-def test_a_counter_is_asked_for_its_rate(query: str) -> None:
+def test_a_counter_is_queried_for_its_rate(query: str) -> None:
     assert re.search(r"(rate|increase)\([a-z_]+_total", query)
 
 
@@ -102,23 +102,23 @@ def test_every_metric_of_ours_is_on_the_dashboard() -> None:
     assert not [metric.name for metric in ours if metric.name not in text]
 
 
-def test_every_panel_says_what_it_shows() -> None:
+def test_every_panel_has_a_title_and_a_description() -> None:
     panels = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
     assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
     assert all(panel["title"] and panel["description"] for panel in panels)
     assert {panel["datasource"]["uid"] for panel in panels} == {"${datasource}"}
 
 
-def test_queries_name_no_service_that_there_is_not() -> None:
-    topics = set(re.findall(r'topic="([\w.-]+)"', " ".join(_queries())))
+def test_queries_name_only_topics_of_existing_services() -> None:
+    topics = set(re.findall(r'messaging_destination_name="([\w.-]+)"', " ".join(_queries())))
     assert {topic.partition(".")[0] for topic in topics} <= SERVICES
 
 
 @pytest.mark.cluster
 @pytest.mark.skipif(SERVERS.pulsar_url is None, reason="FOURTIER_TEST_PULSAR_URL names no server")
-async def test_the_metrics_of_pulsar_are_those_of_pulsar(tmp_path: Path) -> None:
-    place = BusConfig(str(SERVERS.pulsar_url), "public", "default", tmp_path)
-    async with open_bus(place) as (bus, _):
+async def test_the_documented_metrics_of_pulsar_exist(tmp_path: Path) -> None:
+    config = BusConfig(str(SERVERS.pulsar_url), "public", "default", tmp_path)
+    async with open_bus(config) as (bus, _):
         await bus.create_group(Address("metrics-test"), "facts")
     url = f"{SERVERS.pulsar_admin_url}/metrics/"
     async with aiohttp.ClientSession() as session, session.get(url) as answer:

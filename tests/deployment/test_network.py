@@ -1,11 +1,11 @@
-"""The network policies let only what must talk talk."""
+"""The network policies allow only the connections that are needed."""
 
 from collections import defaultdict
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.deployment.places import (
+from tests.deployment.deployment_files import (
     FLOW,
     OPERATORS,
     OVERLAYS,
@@ -30,7 +30,7 @@ def _selects(selector: Yaml, labels: dict[str, str]) -> bool:
 
 
 def _policies(overlay: str, service: str, direction: str) -> list[Yaml]:
-    """The rules in one direction of all policies that hold for a service's pods."""
+    """The rules in one direction of all policies that select a service's pods."""
     labels = pods(overlay)[service]["metadata"]["labels"]
     return [
         rule
@@ -41,7 +41,7 @@ def _policies(overlay: str, service: str, direction: str) -> list[Yaml]:
 
 
 def _reached(overlay: str) -> dict[int, set[str]]:
-    """For each port the services that may go out to it."""
+    """For each port the services that may connect to it."""
     found: dict[int, set[str]] = defaultdict(set)
     for service in ALL:
         for rule in _policies(overlay, service, "egress"):
@@ -55,7 +55,7 @@ def _port(overlay: str, variable: str, url: str | None) -> int:
     return parts.port or HTTPS
 
 
-def test_what_is_not_allowed_is_forbidden(overlay: str) -> None:
+def test_everything_is_forbidden_by_default(overlay: str) -> None:
     for service in ALL:
         labels = pods(overlay)[service]["metadata"]["labels"]
         forbidding = [
@@ -68,7 +68,7 @@ def test_what_is_not_allowed_is_forbidden(overlay: str) -> None:
         assert len(forbidding) == 1, service
 
 
-def test_each_goes_out_to_what_it_uses_and_nowhere_else(overlay: str) -> None:
+def test_each_service_connects_only_to_what_it_uses(overlay: str) -> None:
     allowed = {
         DNS: ALL,
         _port(overlay, "FOURTIER_BUS_URL", FLOW.bus.url): ALL,
@@ -83,13 +83,13 @@ def test_each_goes_out_to_what_it_uses_and_nowhere_else(overlay: str) -> None:
     assert _reached(overlay) == allowed
 
 
-def test_every_way_out_has_an_end(overlay: str) -> None:
+def test_every_egress_rule_has_a_destination(overlay: str) -> None:
     for service in ALL:
         assert all(rule["to"] for rule in _policies(overlay, service, "egress"))
 
 
-def test_names_are_found_also_by_a_cache_on_the_node(overlay: str) -> None:
-    """It is no pod, so that no selector can name it; and it is asked for names alone."""
+def test_dns_works_through_a_cache_on_the_node(overlay: str) -> None:
+    """It is not a pod, so that no selector matches it; and only its DNS port is open."""
     caches = {"169.254.20.10/32", "169.254.169.254/32"}
     for service in ALL:
         for rule in _policies(overlay, service, "egress"):
@@ -101,7 +101,7 @@ def test_names_are_found_also_by_a_cache_on_the_node(overlay: str) -> None:
                 assert not blocks & caches
 
 
-def test_nobody_comes_in_but_prometheus(overlay: str) -> None:
+def test_only_prometheus_connects_to_services(overlay: str) -> None:
     for service in ALL:
         rules = _policies(overlay, service, "ingress")
         assert [port["port"] for rule in rules for port in rule["ports"]] == (
@@ -110,14 +110,14 @@ def test_nobody_comes_in_but_prometheus(overlay: str) -> None:
         assert all("namespaceSelector" in end for rule in rules for end in rule["from"])
 
 
-def test_an_engine_lets_in_those_who_use_it(overlay: str) -> None:
+def test_an_engine_accepts_only_the_services_that_use_it(overlay: str) -> None:
     users = {
         ("pulsar", urlsplit(FLOW.bus.url).port): ALL,
         ("pulsar", urlsplit(str(FLOW.bus.admin_url)).port): OPERATORS,
         ("neo4j", urlsplit(FLOW.engines.graph).port): uses_graph() | OPERATORS,
         ("qdrant", urlsplit(FLOW.engines.vectors).port): uses_vectors() | OPERATORS,
     }
-    let_in: dict[tuple[str, int], set[str]] = defaultdict(set)
+    accepted: dict[tuple[str, int], set[str]] = defaultdict(set)
     for engine in rendered(overlay, "StatefulSet"):
         labels = engine["spec"]["template"]["metadata"]["labels"]
         for policy in rendered(overlay, "NetworkPolicy"):
@@ -125,12 +125,12 @@ def test_an_engine_lets_in_those_who_use_it(overlay: str) -> None:
                 for rule in policy["spec"].get("ingress", []):
                     for port in rule["ports"]:
                         who = _selected(overlay, rule["from"])
-                        let_in[engine["metadata"]["name"], port["port"]] |= who
-    assert let_in == (users if overlay == "laptop" else {})
+                        accepted[engine["metadata"]["name"], port["port"]] |= who
+    assert accepted == (users if overlay == "laptop" else {})
 
 
 def _selected(overlay: str, ends: list[Yaml]) -> set[str]:
-    """The services whose pods one of the ends names."""
+    """The services whose pods one of the rule's ends selects."""
     return {
         service
         for end in ends

@@ -1,11 +1,11 @@
-"""Prometheus and the collector in docker-compose.yaml look where the services are."""
+"""Prometheus, collector and Grafana in docker-compose.yaml use addresses that exist."""
 
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import yaml
 
-from tests.deployment.places import FLOW, SERVICES, compose, compose_services
+from tests.deployment.deployment_files import FLOW, SERVICES, compose, compose_services
 
 _DEPLOY = Path("deploy")
 
@@ -14,7 +14,7 @@ def _read(path: str) -> dict:
     return yaml.safe_load((_DEPLOY / path).read_text("utf-8"))
 
 
-def test_prometheus_asks_every_service_on_its_health_port() -> None:
+def test_prometheus_scrapes_every_service_on_its_health_port() -> None:
     jobs = {job["job_name"]: job for job in _read("prometheus/prometheus.yaml")["scrape_configs"]}
     (names,) = jobs["fourtier"]["dns_sd_configs"]
     assert set(names["names"]) == SERVICES
@@ -31,10 +31,13 @@ def test_services_report_to_the_collector() -> None:
         assert endpoint.port == listens.port
 
 
-def test_the_collector_knows_what_its_pipelines_name() -> None:
+def test_the_collector_defines_the_parts_of_its_pipelines() -> None:
     collector = _read("collector/config.yaml")
     pipelines = collector["service"]["pipelines"]
-    assert set(pipelines) == {"traces", "metrics"}  # what our SDK sends, or it logs errors
+    assert set(pipelines) == {
+        "traces",
+        "metrics",
+    }  # what our SDK sends; without a pipeline it logs errors
     for pipeline in pipelines.values():
         for part, names in pipeline.items():
             assert set(names) <= set(collector[part])
@@ -42,13 +45,13 @@ def test_the_collector_knows_what_its_pipelines_name() -> None:
     assert backend in compose()["services"]
 
 
-def test_grafana_asks_those_that_are_there() -> None:
+def test_grafana_uses_existing_data_sources_and_dashboards() -> None:
     sources = _read("grafana/provisioning/datasources/datasources.yaml")["datasources"]
     assert {urlsplit(source["url"]).hostname for source in sources} <= set(compose()["services"])
     (provider,) = _read("grafana/provisioning/dashboards/dashboards.yaml")["providers"]
     grafana = compose()["services"]["grafana"]
-    places = {volume.split(":")[1]: volume.split(":")[0] for volume in grafana["volumes"]}
+    mounts = {volume.split(":")[1]: volume.split(":")[0] for volume in grafana["volumes"]}
     path = provider["options"]["path"]
-    assert places[path] == "./deploy/grafana/dashboards"
+    assert mounts[path] == "./deploy/grafana/dashboards"
     home = grafana["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]
     assert (_DEPLOY / "grafana/dashboards" / Path(home).relative_to(path)).is_file()

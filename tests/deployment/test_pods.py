@@ -1,12 +1,11 @@
-"""A pod of k8s/ can do what it must and nothing else, and has the time to stop well."""
+"""A pod of k8s/ has the rights that it needs and no others, and enough time to stop."""
 
 from pathlib import Path
 
 import pytest
 
 from fourtier.runtime.settings import Settings
-from tests.deployment.dockerfile import stages
-from tests.deployment.places import (
+from tests.deployment.deployment_files import (
     OPERATORS,
     OVERLAYS,
     USER,
@@ -21,12 +20,13 @@ from tests.deployment.places import (
     uses_vectors,
     volumes,
 )
+from tests.deployment.dockerfile import stages
 
 pytestmark = pytest.mark.parametrize("overlay", OVERLAYS)
 
 
 def _secrets(template: Yaml) -> dict[str, bool]:
-    """The secrets that are mounted as files, each with whether it may be missing."""
+    """The secrets that are mounted as files, each with whether it is optional."""
     sources = volumes(template)["secrets"]["projected"]["sources"]
     return {
         item["path"]: source["secret"].get("optional", False)
@@ -47,7 +47,7 @@ def test_the_code_reads_the_mounted_secrets(
     assert len(mounted) == len(Settings().model_fields_set)
 
 
-def test_each_sees_only_the_secrets_that_it_uses(overlay: str) -> None:
+def test_each_pod_has_only_the_secrets_that_it_uses(overlay: str) -> None:
     named = {name: _secrets(template) for name, template in pods(overlay).items()}
     with_graph = {name for name, files in named.items() if "fourtier_graph_password" in files}
     with_vectors = {name for name, files in named.items() if "fourtier_vectors_key" in files}
@@ -60,14 +60,14 @@ def test_each_sees_only_the_secrets_that_it_uses(overlay: str) -> None:
         assert missing <= {"fourtier_graph_user", "fourtier_graph_password"}
 
 
-def test_a_stop_leaves_time_to_finish_what_is_in_hand(overlay: str) -> None:
+def test_a_stop_leaves_time_to_finish_the_messages_in_flight(overlay: str) -> None:
     for manifest in rendered(overlay, "Deployment"):
         template = manifest["spec"]["template"]
         pause = container(template)["lifecycle"]["preStop"]["sleep"]["seconds"]
         assert template["spec"]["terminationGracePeriodSeconds"] > pause + stops_within()
 
 
-def test_replicas_of_one_service_stand_apart(overlay: str) -> None:
+def test_replicas_of_one_service_are_spread_over_nodes_and_zones(overlay: str) -> None:
     for manifest in rendered(overlay, "Deployment"):
         spread = manifest["spec"]["template"]["spec"]["topologySpreadConstraints"]
         assert {each["topologyKey"] for each in spread} == {
@@ -79,7 +79,7 @@ def test_replicas_of_one_service_stand_apart(overlay: str) -> None:
             assert labels["app.kubernetes.io/component"] == component(manifest)
 
 
-def test_none_can_do_more_than_it_must(overlay: str) -> None:
+def test_pods_have_no_privileges(overlay: str) -> None:
     for template in pods(overlay).values():
         spec, runs = template["spec"], container(template)
         assert spec["automountServiceAccountToken"] is False
@@ -100,7 +100,7 @@ def test_none_can_do_more_than_it_must(overlay: str) -> None:
         assert {"memory"} == set(runs["resources"]["limits"])
 
 
-def test_what_the_image_writes_has_a_place(overlay: str) -> None:
+def test_the_folder_that_the_image_writes_to_is_writable(overlay: str) -> None:
     home = stages()[-1].environment()["HOME"]
     for template in pods(overlay).values():
         mounts = {each["mountPath"]: each for each in container(template)["volumeMounts"]}

@@ -1,14 +1,23 @@
-"""What k8s/README.md says about a flow of one's own works as it stands there."""
+"""The commands and examples of k8s/README.md work as they are written there."""
 
 import re
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
 
 from fourtier.flows.model import parse_flow
-from tests.deployment.places import OVERLAYS, SERVICES, Yaml, component, rendered, run
+from tests.deployment.deployment_files import (
+    OVERLAYS,
+    SERVICES,
+    Yaml,
+    component,
+    container,
+    rendered,
+    run,
+)
 
 
 @pytest.fixture
@@ -32,12 +41,15 @@ def manifests(tmp_path: Path) -> list[Yaml]:
     return list(yaml.safe_load_all(run("kubectl", "kustomize", str(overlay))))
 
 
-def test_a_flow_of_ones_own_stands_apart(manifests: list[Yaml]) -> None:
+def test_another_flow_has_its_own_namespaces_and_topics(manifests: list[Yaml]) -> None:
     (namespace,) = [each for each in manifests if each["kind"] == "Namespace"]
     assert namespace["metadata"]["name"] == "sales"
     assert {each["metadata"].get("namespace") for each in manifests} == {None, "sales"}
     deployments = [each for each in manifests if each["kind"] == "Deployment"]
     assert {component(each) for each in deployments} == SERVICES
+    version = tomllib.loads(Path("pyproject.toml").read_text("utf-8"))["project"]["version"]
+    images = {container(each["spec"]["template"])["image"] for each in deployments}
+    assert images == {f"fourtier:{version}"}
     (flow,) = [
         each["data"]["flow.yaml"]
         for each in manifests
@@ -55,7 +67,7 @@ def test_a_flow_of_ones_own_stands_apart(manifests: list[Yaml]) -> None:
     assert all(topic.startswith("persistent://fourtier/sales/") for topic in topics)
 
 
-def test_the_files_that_it_names_are_there() -> None:
+def test_the_files_that_it_names_exist() -> None:
     readme = Path("k8s/README.md").read_text("utf-8")
     named = re.findall(r"`((?:k8s|flows|deploy|base|components|overlays)/[\w./-]+)`", readme)
     named = [path for path in named if "sales" not in path and "NAME" not in path]
@@ -64,12 +76,21 @@ def test_the_files_that_it_names_are_there() -> None:
         assert Path(path).exists() or Path("k8s", path).exists(), path
 
 
-def test_the_job_is_gone_before_anything_is_compared_or_applied_over_it() -> None:
-    """Kubernetes refuses to change it, and `kubectl diff` to go on without it."""
+def test_the_job_is_deleted_before_manifests_are_compared_or_applied() -> None:
+    """Kubernetes does not change an existing Job, and `kubectl diff` fails on one."""
     readme = Path("k8s/README.md").read_text("utf-8")
-    (steps,) = re.findall(r"## Roll out\n\n```\n(.*?)```", readme, re.DOTALL)
+    (steps,) = re.findall(r"## Roll out\n.*?```\n(.*?)```", readme, re.DOTALL)
     verbs = re.findall(r"\b(delete job|diff|apply)\b", steps)
     assert verbs == ["delete job", "diff", "apply"]
     (name,) = re.findall(r"delete job (\S+)", steps)
     for overlay in OVERLAYS:
         assert [each["metadata"]["name"] for each in rendered(overlay, "Job")] == [name]
+
+
+def test_the_namespace_is_created_from_its_manifest_by_programs_that_everybody_has() -> None:
+    """Made by `kubectl create`, it lacks the annotation of `kubectl apply`, which then warns."""
+    readme = Path("k8s/README.md").read_text("utf-8")
+    blocks = "".join(re.findall(r"```\n(.*?)```", readme, re.DOTALL))
+    assert "kubectl apply -f k8s/base/namespace.yaml\n" in blocks
+    assert "create namespace" not in blocks
+    assert not re.search(r"^kustomize", blocks, re.MULTILINE)  # kubectl does not bring it

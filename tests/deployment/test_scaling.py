@@ -1,4 +1,4 @@
-"""KEDA scales by the topics that there are; Prometheus finds the pods."""
+"""KEDA scales services by the topics that they handle; Prometheus finds the pods."""
 
 import shutil
 import subprocess
@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from fourtier.flows.provisioning import bus_needs
-from tests.deployment.places import (
+from fourtier.runtime.service.registry import load_service
+from tests.deployment.deployment_files import (
     FLOW,
     SERVICES,
     Yaml,
@@ -21,8 +22,10 @@ from tests.deployment.places import (
 )
 
 NEEDS = bus_needs(FLOW)
-#: Not kept by the bus, so without a backlog of their own.
-WITHOUT_BACKLOG = {"embeddings", "completion"}
+#: Each topic with the services that are subscribed to it.
+SUBSCRIBED = {(topic, group) for topic, groups in NEEDS.groups.items() for group in groups}
+#: Their topics are not persistent, so that no messages wait there.
+WITHOUT_BACKLOG = SERVICES - {group for _, group in SUBSCRIBED}
 
 
 def _scaled() -> dict[str, Yaml]:
@@ -34,10 +37,10 @@ def _scaled() -> dict[str, Yaml]:
 
 def _triggers(spec: Yaml) -> set[tuple[str, str]]:
     """Topic and group of each trigger on Pulsar."""
-    place = f"persistent://{NEEDS.tenant}/{NEEDS.namespace}/"
+    prefix = f"persistent://{NEEDS.tenant}/{NEEDS.namespace}/"
     metadata = [each["metadata"] for each in spec["triggers"] if each["type"] == "pulsar"]
-    assert all(each["topic"].startswith(place) for each in metadata)
-    return {(each["topic"].removeprefix(place), each["subscription"]) for each in metadata}
+    assert all(each["topic"].startswith(prefix) for each in metadata)
+    return {(each["topic"].removeprefix(prefix), each["subscription"]) for each in metadata}
 
 
 def test_each_service_scales_and_only_there() -> None:
@@ -49,23 +52,26 @@ def test_each_service_scales_and_only_there() -> None:
 
 @pytest.mark.parametrize("service", sorted(SERVICES - WITHOUT_BACKLOG))
 def test_a_service_scales_by_the_topics_that_it_handles(service: str) -> None:
-    handled = {(topic, service) for topic, groups in NEEDS.groups.items() if service in groups}
-    assert handled
+    handled = {(topic, group) for topic, group in SUBSCRIBED if group == service}
     assert _triggers(_scaled()[service]) == handled
 
 
-def test_what_has_no_backlog_scales_by_what_waits_for_it() -> None:
-    assert not [topic for topic, groups in NEEDS.groups.items() if WITHOUT_BACKLOG & set(groups)]
+def test_completion_scales_by_the_backlog_of_those_that_need_completions() -> None:
+    assert "completion" in WITHOUT_BACKLOG
+    drivers = {name for name in SERVICES if "completion" in load_service(name).deployment.drives}
+    assert {"agent", "extraction", "promotion"} <= drivers
+    needed = {(topic, group) for topic, group in SUBSCRIBED if group in drivers}
+    assert _triggers(_scaled()["completion"]) == needed
+
+
+def test_a_service_without_any_backlog_scales_by_its_processor() -> None:
+    assert "embeddings" in WITHOUT_BACKLOG
     assert _scaled()["embeddings"]["triggers"] == [
         {"type": "cpu", "metricType": "Utilization", "metadata": {"value": "70"}}
     ]
-    there = {(topic, group) for topic, groups in NEEDS.groups.items() for group in groups}
-    waiting = _triggers(_scaled()["completion"])
-    assert waiting <= there
-    assert {group for _, group in waiting} == {"agent", "extraction", "promotion"}
 
 
-def test_a_trigger_knows_where_pulsar_is_and_who_asks() -> None:
+def test_a_trigger_knows_the_address_of_pulsar_and_its_credentials() -> None:
     (authentication,) = rendered("production", "TriggerAuthentication")
     for spec in _scaled().values():
         assert 2 <= spec["minReplicaCount"] < spec["maxReplicaCount"]
@@ -90,8 +96,8 @@ def test_a_trigger_knows_where_pulsar_is_and_who_asks() -> None:
     assert {each["name"] for each in mounted} == {trusted["name"]}
 
 
-def test_without_a_token_a_trigger_names_no_way_to_show_it(tmp_path: Path) -> None:
-    """Not even an empty one: KEDA would know none of that name."""
+def test_without_a_token_a_trigger_has_no_authentication(tmp_path: Path) -> None:
+    """Not even an empty one: KEDA would reject it."""
     for folder in ("k8s", "flows", "deploy"):
         shutil.copytree(folder, tmp_path / folder)
     overlay = tmp_path / "k8s/overlays/production"
@@ -110,7 +116,7 @@ def test_without_a_token_a_trigger_names_no_way_to_show_it(tmp_path: Path) -> No
             assert "authenticationRef" not in trigger
 
 
-def test_prometheus_finds_every_pod_and_keeps_our_labels() -> None:
+def test_prometheus_finds_every_pod_and_adds_the_label_of_its_service() -> None:
     (monitor,) = rendered("production", "ServiceMonitor")
     (service,) = rendered("production", "Service")
     assert (
@@ -120,9 +126,10 @@ def test_prometheus_finds_every_pod_and_keeps_our_labels() -> None:
     (port,) = service["spec"]["ports"]
     assert endpoint["port"] == port["name"]
     assert port["port"] == FLOW.health_port
-    # Else the name of the Kubernetes Service takes the place of our label `service`.
-    assert endpoint["honorLabels"] is True
-    assert endpoint["relabelings"][0]["targetLabel"] == "component"
+    (relabeling,) = endpoint["relabelings"]
+    assert relabeling["targetLabel"] == "component"
+    # The operator's default: left out, a server-side apply after a client-side one has a conflict.
+    assert relabeling["action"] == "replace"
     for deployment in rendered("production", "Deployment"):
         labels = deployment["spec"]["template"]["metadata"]["labels"]
         assert service["spec"]["selector"].items() <= labels.items()
@@ -146,15 +153,15 @@ from cloudcoil.models.prometheus_operator.v1 import ServiceMonitor
 models = {model.__name__: model for model in (ScaledObject, TriggerAuthentication, ServiceMonitor)}
 for manifest in yaml.safe_load_all(sys.stdin):
     read = models[manifest["kind"]].model_validate(manifest)
-    # What the model does not know it leaves out.
+    # The model drops fields that it does not know.
     again = read.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    assert again == manifest, f"{again} is left of {manifest}"
+    assert again == manifest, f"only {again} is known of {manifest}"
     print(manifest["metadata"]["name"])
 """
 
 
-def test_keda_and_the_prometheus_operator_would_take_them() -> None:
-    """In a process of its own: the models are made of large generated files."""
+def test_keda_and_the_prometheus_operator_accept_them() -> None:
+    """In its own process: importing the large generated models takes much memory."""
     pytest.importorskip("cloudcoil.models.keda", reason="`make lint-deployment` brings it")
     kinds = "ScaledObject|TriggerAuthentication|ServiceMonitor"
     manifests = rendered("production", kinds)

@@ -19,37 +19,37 @@ SCHEMA = GraphSchema(
 _BATCH = 10
 
 
-async def written_until_killed(engine: str, place: Path, after: int) -> list[str]:
+async def written_until_killed(engine: str, path: Path, after: int) -> list[str]:
     """Ids of all that was written for sure by a process that was killed while it wrote on."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, __file__, engine, str(place), stdout=asyncio.subprocess.PIPE
+        sys.executable, __file__, engine, str(path), stdout=asyncio.subprocess.PIPE
     )
     assert process.stdout
     lines = [await process.stdout.readline() for _ in range(after)]
     process.kill()
     rest, _ = await process.communicate()
-    # The last line may be cut short; the writer had been told of it nevertheless.
+    # The last line may be cut short; what it names was written nevertheless.
     written = (b"".join(lines) + rest).rpartition(b"\n")[0].decode().split()
     assert len(written) >= after * _BATCH
     return written
 
 
-async def _write_vectors(place: Path) -> None:
-    async with open_edge(place, 4, ["kind"]) as store:
+async def _write_vectors(directory: Path) -> None:
+    async with open_edge(directory, 4, ["kind"]) as store:
         number = 0
         while True:
-            ids = [f"p{number + place}" for place in range(_BATCH)]
+            ids = [f"p{number + index}" for index in range(_BATCH)]
             vector = Vector.of([1, number, 0, 0])
             await store.upsert(SCOPE, [Point(each, vector, f"number {each}") for each in ids])
             _say(ids)
             number += _BATCH
 
 
-async def _write_graph(place: Path) -> None:
-    async with open_ladybug(place, SCHEMA) as store:
+async def _write_graph(file: Path) -> None:
+    async with open_ladybug(file, SCHEMA) as store:
         number = 0
         while True:
-            ids = [f"p{number + place}" for place in range(_BATCH)]
+            ids = [f"p{number + index}" for index in range(_BATCH)]
             rows = [{"id": each, "before": f"p{number - 1}"} for each in ids]
             await store.write(
                 SCOPE,

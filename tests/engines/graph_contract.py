@@ -47,7 +47,7 @@ WHERE t.scope = $scope
 RETURN t.id AS id, t.text AS text, t.number AS number, t.share AS share, t.flag AS flag
 ORDER BY id
 """
-#: Says that one is wanted as it is, and keeps others from it until the end of the transaction.
+#: Requires that a node exists, and locks it until the end of the transaction.
 CLAIM = """
 MATCH (t:ContractThing {id: $id})
 SET t.flag = true
@@ -84,9 +84,9 @@ async def create(store: GraphStore, *rows: dict[str, Value], scope: Scope = ANN)
 
 class GraphStoreContract:
     def opened(
-        self, place: Path, schema: GraphSchema = SCHEMA
+        self, directory: Path, schema: GraphSchema = SCHEMA
     ) -> AbstractAsyncContextManager[GraphStore]:
-        """A store that keeps its nodes in `place`, or on a server."""
+        """A store with its nodes in `directory`, or on a server."""
         raise NotImplementedError
 
     @pytest.fixture
@@ -167,7 +167,7 @@ class GraphStoreContract:
                     assert found == whole[int(found["number"])]
             await deleting
 
-    async def test_the_same_key_twice_is_refused(self, store: GraphStore) -> None:
+    async def test_the_same_key_twice_is_an_error(self, store: GraphStore) -> None:
         await create(store, row("a", "first"))
 
         with pytest.raises(Exception, match=r"(?i)duplicate|already exists"):
@@ -175,7 +175,7 @@ class GraphStoreContract:
 
         assert await store.read(ANN, READ) == [row("a", "first")]
 
-    async def test_a_transaction_is_kept_whole_or_not_at_all(self, store: GraphStore) -> None:
+    async def test_a_transaction_is_stored_whole_or_not_at_all(self, store: GraphStore) -> None:
         await create(store, row("a"))
         with pytest.raises(Exception, match=r"(?i)zero|duplicate|already exists"):
             await store.write(
@@ -241,7 +241,7 @@ class GraphStoreContract:
         )
         assert await things(store) == ["a", "b", "c"]
 
-    async def test_reading_by_a_list_keeps_to_the_list(self, store: GraphStore) -> None:
+    async def test_reading_by_a_list_finds_only_its_ids(self, store: GraphStore) -> None:
         await create(store, *(row(name) for name in "abcd"))
         by_ids = (
             "UNWIND $ids AS wanted MATCH (t:ContractThing {id: wanted}) "
@@ -263,7 +263,7 @@ class GraphStoreContract:
         assert [len(each) for each in pages] == [4, 4, 2, 0]
         assert [each["id"] for found in pages for each in found] == [f"t{n:02}" for n in range(10)]
 
-    async def test_a_statement_in_a_scope_that_does_not_use_it_is_refused(
+    async def test_a_statement_in_a_scope_that_does_not_use_it_is_an_error(
         self, store: GraphStore
     ) -> None:
         everything = "MATCH (t:ContractThing) RETURN t.id AS id"
@@ -284,7 +284,9 @@ class GraphStoreContract:
         with pytest.raises(ValueError, match=r"\$more is given, but not used"):
             await store.read(ANN, IDS, more="x")
 
-    async def test_what_builds_on_what_is_gone_is_not_kept(self, store: GraphStore) -> None:
+    async def test_writing_that_builds_on_deleted_nodes_is_a_conflict(
+        self, store: GraphStore
+    ) -> None:
         await create(store, row("a"))
         claimed = Statement(CLAIM, {"id": "b"}, rows=1)
         with pytest.raises(ConflictError, match="0 rows instead of 1"):
@@ -313,7 +315,9 @@ class GraphStoreContract:
         assert await store.read(ANN, READ) == [row("a", f"{WRITERS - 1} and one", WRITERS)]
         assert tries > WRITERS
 
-    async def test_who_waited_for_what_is_deleted_is_overtaken(self, store: GraphStore) -> None:
+    async def test_writing_to_a_node_that_is_deleted_meanwhile_is_a_conflict(
+        self, store: GraphStore
+    ) -> None:
         async def delete() -> None:
             await store.write(ANN, Statement(DELETE, {"id": "a"}))
 
@@ -338,7 +342,7 @@ class GraphStoreContract:
 
         assert await things(store) == []
 
-    async def test_readers_and_writers_side_by_side(self, store: GraphStore) -> None:
+    async def test_concurrent_readers_and_writers(self, store: GraphStore) -> None:
         await seen_while_writing(store)
 
         assert len(await things(store)) == 200

@@ -19,7 +19,7 @@ from fourtier.schema.message import Scope
 from tests.cluster.servers import SERVERS
 
 ROOT = Path("services/fourtier")
-FILES = sorted(ROOT.glob("*/*.cypher"))
+FILES = sorted(ROOT.rglob("*.cypher"))
 SCOPE = Scope("ann", "default")
 
 SAMPLES: Mapping[str, Value] = {"STRING": "x", "INT64": 1, "DOUBLE": 0.5, "BOOL": True}
@@ -29,7 +29,7 @@ _UNWOUND = re.compile(r"UNWIND \$(\w+) AS (\w+)")
 
 @dataclass(frozen=True)
 class Named:
-    """A statement with where it stands."""
+    """A statement, and the file that it is in."""
 
     package: str
     file: str
@@ -45,16 +45,16 @@ class Named:
 
 def _named() -> Iterator[Named]:
     for file in FILES:
-        package = f"fourtier.{file.parent.name}"
+        package = ".".join(["fourtier", *file.parent.relative_to(ROOT).parts])
         for name in load_queries(package, file.name):
             yield Named(package, file.name, name)
 
 
 def _schema(package: str) -> GraphSchema:
-    """What the modules of a package declare, taken together."""
+    """What the modules of a package declare, in one schema."""
     modules = [
         importlib.import_module(f"{package}.{module.stem}")
-        for module in (ROOT / package.rpartition(".")[2]).glob("*.py")
+        for module in ROOT.joinpath(*package.split(".")[1:]).glob("*.py")
     ]
     schemas = {
         id(value): value
@@ -103,11 +103,11 @@ async def _planned(store: GraphStore, statement: Named) -> str:
     return failure
 
 
-def _opened(engine: str, place: Path, package: str) -> AbstractAsyncContextManager[GraphStore]:
+def _opened(engine: str, directory: Path, package: str) -> AbstractAsyncContextManager[GraphStore]:
     schema = _schema(package)
     if engine == "neo4j":
         return open_neo4j(str(SERVERS.neo4j_url), schema, user=None, password=None)
-    return open_ladybug(place / "graph.lbug", schema)
+    return open_ladybug(directory / "graph.lbug", schema)
 
 
 NEO4J = pytest.param(

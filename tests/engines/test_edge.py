@@ -16,17 +16,17 @@ from tests.engines.vectors_operations import EAST, ids, scrolled
 
 class TestEdge(VectorStoreContract):
     def opened(
-        self, place: Path, dimensions: int = DIMENSIONS, indexed: Sequence[str] = ("kind",)
+        self, directory: Path, dimensions: int = DIMENSIONS, indexed: Sequence[str] = ("kind",)
     ) -> AbstractAsyncContextManager[VectorStore]:
-        return open_edge(place / "shard", dimensions, indexed)
+        return open_edge(directory / "shard", dimensions, indexed)
 
     async def test_points_are_there_after_reopening(self, tmp_path: Path) -> None:
         async with self.opened(tmp_path) as store:
-            await store.upsert(ANN, [point("kept", text="cello", kind="x"), point("gone")])
+            await store.upsert(ANN, [point("stays", text="cello", kind="x"), point("gone")])
             await store.delete(ANN, ["gone"])
         async with self.opened(tmp_path) as store:
             (hit,) = await store.search(ANN, EAST, "cello", 5, {"kind": "x"})
-            assert hit.id == "kept"
+            assert hit.id == "stays"
             assert await store.count(None) == 1
 
     async def test_nothing_that_was_written_is_lost_by_kill_9(self, tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ class TestEdge(VectorStoreContract):
         async with self.opened(tmp_path) as store:
             assert await store.count(ANN) == 1
 
-    async def test_another_embedding_model_is_told_at_the_start(self, tmp_path: Path) -> None:
+    async def test_another_embedding_model_is_a_startup_error(self, tmp_path: Path) -> None:
         async with self.opened(tmp_path) as store:
             await store.upsert(ANN, [point("one")])
         with pytest.raises(StartupError, match=r"another embedding model.*8 dimensions.*move"):
@@ -64,9 +64,7 @@ class TestEdge(VectorStoreContract):
         async with self.opened(tmp_path) as store:
             assert await store.count(ANN) == 1
 
-    async def test_a_directory_that_cannot_be_made_is_told_at_the_start(
-        self, tmp_path: Path
-    ) -> None:
+    async def test_a_directory_that_cannot_be_made_is_a_startup_error(self, tmp_path: Path) -> None:
         (tmp_path / "shard").write_text("in the way")
         with pytest.raises(StartupError, match="cannot be opened"):
             async with self.opened(tmp_path):

@@ -24,18 +24,18 @@ from tests.engines.graph_contract import (
 )
 
 
-def copy_as_killed(place: Path, copy: Path) -> None:
+def copy_as_killed(directory: Path, copy: Path) -> None:
     """The files of an open graph as `kill -9` would leave them."""
     copy.mkdir()
-    for file in place.glob("graph.lbug*"):
+    for file in directory.glob("graph.lbug*"):
         (copy / file.name).write_bytes(file.read_bytes())
 
 
 class TestLadybug(GraphStoreContract):
     def opened(
-        self, place: Path, schema: GraphSchema = SCHEMA
+        self, directory: Path, schema: GraphSchema = SCHEMA
     ) -> AbstractAsyncContextManager[GraphStore]:
-        return open_ladybug(place / "graph.lbug", schema)
+        return open_ladybug(directory / "graph.lbug", schema)
 
     async def test_nodes_are_there_after_reopening(self, tmp_path: Path) -> None:
         async with self.opened(tmp_path) as store:
@@ -52,7 +52,7 @@ class TestLadybug(GraphStoreContract):
             rows = await store.read(ANN, "MATCH (f:Fact) WHERE f.scope = $scope RETURN f.id AS id")
             found = {found["id"] for found in rows}
             assert set(written) <= found
-            assert len(found) % 10 == 0, "a transaction was kept in part"
+            assert len(found) % 10 == 0, "a transaction was stored in part"
             related = await store.read(
                 None, "MATCH (f:Fact)-[:AFTER]->(b:Fact) RETURN count(f) AS number"
             )
@@ -81,7 +81,7 @@ class TestLadybug(GraphStoreContract):
                 await create(store, row(more))
         async with self.opened(log.parent) as store:
             assert await things(store) == ["a", "b", "d", "e"]
-        assert [kept.stat().st_size for kept in log.parent.glob("*.torn-*")] == [len(torn)]
+        assert [copy.stat().st_size for copy in log.parent.glob("*.torn-*")] == [len(torn)]
 
     async def test_readers_see_whole_transactions(self, store: GraphStore) -> None:
         assert {count % 10 for count in await seen_while_writing(store)} == {0}
@@ -125,13 +125,13 @@ class TestLadybug(GraphStoreContract):
         async with self.opened(tmp_path) as store:
             assert await things(store) == []
 
-    async def test_a_file_that_is_no_graph_is_told_at_the_start(self, tmp_path: Path) -> None:
+    async def test_a_file_that_is_not_a_graph_is_a_startup_error(self, tmp_path: Path) -> None:
         (tmp_path / "graph.lbug").write_bytes(b"something else" * 1000)
         with pytest.raises(StartupError, match="cannot be opened"):
             async with self.opened(tmp_path):
                 pass
 
-    async def test_a_directory_in_the_way_is_told_at_the_start(self, tmp_path: Path) -> None:
+    async def test_a_file_instead_of_the_directory_is_a_startup_error(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("in the way")
         with pytest.raises(StartupError, match="cannot be opened"):
             async with self.opened(tmp_path / "file"):

@@ -21,9 +21,9 @@ NOBODY = "bolt://127.0.0.1:9"
 @pytest.mark.skipif(SERVERS.neo4j_url is None, reason="FOURTIER_TEST_NEO4J_URL names no server")
 class TestNeo4j(GraphStoreContract):
     def opened(
-        self, place: Path, schema: GraphSchema = SCHEMA
+        self, directory: Path, schema: GraphSchema = SCHEMA
     ) -> AbstractAsyncContextManager[GraphStore]:
-        del place  # on the server
+        del directory  # on the server
         return open_neo4j(str(SERVERS.neo4j_url), schema, user=None, password=None)
 
     async def test_nodes_are_there_for_another_connection(
@@ -67,13 +67,13 @@ async def test_no_server_is_one_clear_line() -> None:
             pass
 
 
-async def test_a_server_that_is_away_is_told_from_a_wrong_statement() -> None:
+async def test_an_unavailable_server_is_told_from_a_wrong_statement() -> None:
     async with AsyncGraphDatabase.driver(NOBODY, max_transaction_retry_time=0) as driver:
         with pytest.raises(UnavailableError, match="Neo4j cannot be reached"):
             await Neo4jGraphStore(driver).read(None, "RETURN 1 AS one")
 
 
-async def test_a_url_that_is_none_is_one_clear_line() -> None:
-    with pytest.raises(StartupError, match="no URL of a Neo4j server"):
+async def test_a_malformed_url_is_one_clear_line() -> None:
+    with pytest.raises(StartupError, match="is not a URL of a Neo4j server"):
         async with open_neo4j("nonsense://x", SCHEMA, user=None, password=None):
             pass

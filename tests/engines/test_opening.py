@@ -1,4 +1,4 @@
-"""A URL picks the engine, and a wrong one is one clear line."""
+"""A URL selects the engine, and a wrong one is one clear line."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,29 +18,34 @@ COLLECTION = Collection("things", ("kind",))
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> EngineConfig:
+def config(tmp_path: Path) -> EngineConfig:
     return EngineConfig(tmp_path, dimensions=DIMENSIONS)
 
 
 async def test_the_embedded_engines_keep_their_files_in_the_data_directory(
-    place: EngineConfig,
+    config: EngineConfig,
 ) -> None:
     for expected in ([], ["a"]):
-        async with open_graph(place, SCHEMA) as graph, open_vectors(place, COLLECTION) as vectors:
+        async with open_graph(config, SCHEMA) as graph, open_vectors(config, COLLECTION) as vectors:
             assert await things(graph) == expected
             assert [hit.id for hit in await vectors.scroll(ANN, 9)] == expected
             if not expected:
                 await create(graph, row("a"))
                 await vectors.upsert(ANN, [point("a")])
-    assert sorted(each.name for each in place.data.iterdir()) == ["graph.lbug", "vectors-things"]
+    assert sorted(each.name for each in config.data.iterdir()) == [
+        "graph.lbug",
+        "manifest-graph.json",
+        "manifest-vectors-things.json",
+        "vectors-things",
+    ]
 
 
 async def test_flows_with_prefixes_share_a_vector_server_and_no_vectors(
-    place: EngineConfig,
+    config: EngineConfig,
 ) -> None:
     async with shared_qdrant() as url:
         flows = [
-            replace(place, vectors_url=url, collections=CollectionsConfig(prefix=prefix))
+            replace(config, vectors_url=url, collections=CollectionsConfig(prefix=prefix))
             for prefix in ("sales-", "support-")
         ]
         async with (
@@ -54,14 +59,14 @@ async def test_flows_with_prefixes_share_a_vector_server_and_no_vectors(
 
 
 @pytest.mark.parametrize("url", ["bolts://x", "http://x:7687", "graph.lbug", ""])
-async def test_a_graph_of_no_known_kind(place: EngineConfig, url: str) -> None:
-    with pytest.raises(StartupError, match="is no graph: write embedded, bolt://"):
-        async with open_graph(replace(place, graph_url=url), SCHEMA):
+async def test_a_graph_of_no_known_kind(config: EngineConfig, url: str) -> None:
+    with pytest.raises(StartupError, match="is not a graph: write embedded, bolt://"):
+        async with open_graph(replace(config, graph_url=url), SCHEMA):
             pass
 
 
 @pytest.mark.parametrize("url", ["grpc://x:6334", ":memory:", "vectors"])
-async def test_a_vector_store_of_no_known_kind(place: EngineConfig, url: str) -> None:
-    with pytest.raises(StartupError, match="is no vector store: write embedded, http://"):
-        async with open_vectors(replace(place, vectors_url=url), COLLECTION):
+async def test_a_vector_store_of_no_known_kind(config: EngineConfig, url: str) -> None:
+    with pytest.raises(StartupError, match="is not a vector store: write embedded, http://"):
+        async with open_vectors(replace(config, vectors_url=url), COLLECTION):
             pass

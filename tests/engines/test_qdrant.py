@@ -33,9 +33,9 @@ async def local(dimensions: int, indexed: Sequence[str]) -> AsyncGenerator[Vecto
 
 class TestQdrantLocalMode(VectorStoreContract):
     def opened(
-        self, place: Path, dimensions: int = DIMENSIONS, indexed: Sequence[str] = ("kind",)
+        self, directory: Path, dimensions: int = DIMENSIONS, indexed: Sequence[str] = ("kind",)
     ) -> AbstractAsyncContextManager[VectorStore]:
-        del place  # in memory
+        del directory  # in memory
         return local(dimensions, indexed)
 
 
@@ -53,33 +53,33 @@ async def on_server(dimensions: int, indexed: Sequence[str]) -> AsyncGenerator[V
 @pytest.mark.skipif(SERVERS.qdrant_url is None, reason="FOURTIER_TEST_QDRANT_URL names no server")
 class TestQdrantServer(VectorStoreContract):
     def opened(
-        self, place: Path, dimensions: int = DIMENSIONS, indexed: Sequence[str] = ("kind",)
+        self, directory: Path, dimensions: int = DIMENSIONS, indexed: Sequence[str] = ("kind",)
     ) -> AbstractAsyncContextManager[VectorStore]:
-        del place  # on the server
+        del directory  # on the server
         return on_server(dimensions, indexed)
 
 
 async def test_a_collection_that_is_there_is_used_as_it_is() -> None:
     client = AsyncQdrantClient(":memory:")
     await create_collection(client, "facts", DIMENSIONS, ["kind"])
-    await QdrantVectorStore(client, "facts", DIMENSIONS).upsert(ANN, [point("kept")])
+    await QdrantVectorStore(client, "facts", DIMENSIONS).upsert(ANN, [point("one")])
 
     await create_collection(client, "facts", DIMENSIONS, ["kind"])
 
     store = QdrantVectorStore(client, "facts", DIMENSIONS)
-    assert ids(await store.similar(ANN, EAST, 5)) == ["kept"]
+    assert ids(await store.similar(ANN, EAST, 5)) == ["one"]
     await client.close()
 
 
-async def test_another_embedding_model_is_told_at_the_start() -> None:
+async def test_another_embedding_model_is_a_startup_error() -> None:
     client = AsyncQdrantClient(":memory:")
     await create_collection(client, "facts", DIMENSIONS, [])
-    with pytest.raises(StartupError, match=r"facts keeps vectors of 4 dimensions.*makes 8.*delete"):
+    with pytest.raises(StartupError, match=r"facts has vectors of 4 dimensions.*makes 8.*delete"):
         await create_collection(client, "facts", 8, [])
     await client.close()
 
 
-async def test_a_collection_of_somebody_else_is_told_at_the_start() -> None:
+async def test_a_collection_of_somebody_else_is_a_startup_error() -> None:
     client = AsyncQdrantClient(":memory:")
     await client.create_collection(
         "facts", models.VectorParams(size=DIMENSIONS, distance=models.Distance.COSINE)
@@ -95,7 +95,7 @@ async def test_no_server_is_one_clear_line() -> None:
             pass
 
 
-async def test_a_server_that_is_away_is_told_from_a_wrong_question() -> None:
+async def test_an_unavailable_server_is_told_from_a_wrong_request() -> None:
     client = AsyncQdrantClient("http://127.0.0.1:9", check_compatibility=False)
     store = QdrantVectorStore(client, "facts", DIMENSIONS)
     with pytest.raises(UnavailableError, match="Qdrant cannot be reached"):
@@ -107,7 +107,7 @@ async def test_a_server_that_is_away_is_told_from_a_wrong_question() -> None:
     await client.close()
 
 
-async def test_an_old_server_is_told_at_the_start() -> None:
+async def test_an_old_server_is_a_startup_error() -> None:
     async with _answering(
         b'{"title": "qdrant - vector search engine", "version": "1.17.3"}'
     ) as url:

@@ -32,9 +32,9 @@ def point(name: str, vector: Vector = EAST, text: str = "", **payload: str) -> P
 
 class VectorStoreContract:
     def opened(
-        self, place: Path, dimensions: int = DIMENSIONS, indexed: Sequence[str] = ("kind",)
+        self, directory: Path, dimensions: int = DIMENSIONS, indexed: Sequence[str] = ("kind",)
     ) -> AbstractAsyncContextManager[VectorStore]:
-        """A store that keeps its points in `place`, or for as long as the test runs."""
+        """A store with its points in `directory`, or for as long as the test runs."""
         raise NotImplementedError
 
     @pytest.fixture
@@ -110,13 +110,13 @@ class VectorStoreContract:
         await store.upsert(
             ANN,
             [
-                point("kept", text="cello", kind="yes", more="1"),
+                point("found", text="cello", kind="yes", more="1"),
                 point("dropped", text="cello", kind="no", more="1"),
                 point("bare", text="cello"),
             ],
         )
 
-        assert ids(await store.search(ANN, EAST, "cello", 5, {"kind": "yes"})) == ["kept"]
+        assert ids(await store.search(ANN, EAST, "cello", 5, {"kind": "yes"})) == ["found"]
         assert ids(await store.similar(ANN, EAST, 5, {"kind": "no"})) == ["dropped"]
         assert await store.count(ANN, {"kind": "yes"}) == 1
         assert await store.count(ANN, {"more": "1"}) == 2, "a field without an index works too"
@@ -162,7 +162,7 @@ class VectorStoreContract:
         assert await store.delete(ANN, ["unknown"]) == 0
         assert await store.delete_scope(ANN) == 0
 
-    async def test_get_keeps_the_order_asked_for(self, store: VectorStore) -> None:
+    async def test_get_answers_in_the_order_asked_for(self, store: VectorStore) -> None:
         await store.upsert(ANN, [point(name) for name in "abcdef"])
 
         hits = await store.get(ANN, ["e", "missing", "a", "f", "a"])
@@ -206,7 +206,7 @@ class VectorStoreContract:
         assert len(rest) == 6
         assert not set(rest) & set(first)
 
-    async def test_a_vector_that_does_not_fit_is_refused_and_nothing_is_written(
+    async def test_a_vector_that_does_not_fit_fails_permanently_and_nothing_is_written(
         self, store: VectorStore
     ) -> None:
         await store.upsert(ANN, [point("good")])
@@ -243,12 +243,12 @@ class VectorStoreContract:
         assert await store.search(ANN, EAST, "zebra river", 3) == before
 
     async def test_scopes_with_like_names_stay_apart(self, store: VectorStore) -> None:
-        for place, scope in enumerate(ALIKE):
-            await store.upsert(scope, [point("one", kind=str(place))])
+        for number, scope in enumerate(ALIKE):
+            await store.upsert(scope, [point("one", kind=str(number))])
 
-        for place, scope in enumerate(ALIKE):
+        for number, scope in enumerate(ALIKE):
             assert [hit.payload for hit in await store.get(scope, ["one"])] == [
-                {"kind": str(place)}
+                {"kind": str(number)}
             ]
         assert await store.count(None) == len(ALIKE)
         assert await store.delete_scope(ALIKE[0]) == 1
@@ -262,8 +262,8 @@ class VectorStoreContract:
     @given(st.data())
     async def test_no_operation_reaches_another_scope(self, data: st.DataObject) -> None:
         operations = data.draw(st.lists(OPERATIONS, min_size=1, max_size=12))
-        with tempfile.TemporaryDirectory() as place:
-            async with self.opened(Path(place)) as store:
+        with tempfile.TemporaryDirectory() as directory:
+            async with self.opened(Path(directory)) as store:
                 model = Model()
                 for operation in operations:
                     await operation.run(store, model)

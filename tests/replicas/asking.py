@@ -21,7 +21,7 @@ from tests.replicas.flow import ReplicatedFlow
 from tests.support.waiting import wait_until
 
 #: What one answer to all runs of a test may take; two processors start 27 processes meanwhile.
-_TIMEOUTS = 120.0
+_TIMEOUT = 120.0
 
 
 @dataclass
@@ -67,20 +67,20 @@ class Asked:
             )
         return new
 
-    async def ask_with_work_in_hand(self, executor: int) -> list[Run]:
+    async def ask_with_runs_in_flight(self, conversations: int) -> list[Run]:
         """Send two questions in each of so many conversations; the first ones.
 
         All of these have asked the model then, which holds its answers back until it may go on.
         """
         self.flow.script.hold()
-        first = await self.ask(executor)
-        await self.ask(executor)
+        first = await self.ask(conversations)
+        await self.ask(conversations)
         names = {run.name for run in first}
         await self._wait_until(lambda: names <= self._begun())
         return first
 
     async def finished(self, number: int) -> None:
-        """Wait until so many runs have got their last reply, and memory has heard of them."""
+        """Wait until so many runs have got their last reply, and their events were published."""
         await self._wait_until(
             lambda: min(len(self.finals), sum(map(len, self.ended.values()))) >= number
         )
@@ -96,7 +96,7 @@ class Asked:
                     assert not early, f"{run.name} has begun before {before.name} was answered"
             return condition()
 
-        await wait_until(holds, within=_TIMEOUTS)
+        await wait_until(holds, within=_TIMEOUT)
 
     def _begun(self) -> set[str]:
         return {name for name, _ in self.flow.script.asked}
@@ -108,8 +108,8 @@ class Asked:
             conversations[f"{run.scope.user}/{run.conversation}"].append(run)
         return conversations
 
-    async def hear_replies(self, inbox: Subscription) -> None:
-        """Keep the last replies."""
+    async def receive_replies(self, inbox: Subscription) -> None:
+        """Collect the last replies."""
         while True:
             delivery = await inbox.receive()
             reply = AgentResponse.model_validate_json(delivery.payload)
@@ -118,8 +118,8 @@ class Asked:
                 self.finals[name].append(reply)
                 self._by_name[name].answer = "" if reply.error else reply.content
 
-    async def hear_events(self, events: Subscription) -> None:
-        """Keep the ends of runs."""
+    async def receive_events(self, events: Subscription) -> None:
+        """Collect the ends of runs."""
         while True:
             delivery = await events.receive()
             event = InvocationEnded.model_validate_json(delivery.payload)
@@ -141,7 +141,7 @@ def _request(run: Run) -> AgentRequest:
 
 @asynccontextmanager
 async def asking(flow: ReplicatedFlow) -> AsyncGenerator[Asked]:
-    """A client that sends questions, and hears the events that memory hears."""
+    """A client that sends questions, and receives the events that memory receives."""
     name = envelope.new_id()
     async with flow.connected() as bus:
         asked = Asked(flow, bus, Address(f"inbox.{name}", persistent=False))
@@ -151,10 +151,10 @@ async def asking(flow: ReplicatedFlow) -> AsyncGenerator[Asked]:
             bus.subscribe(events, f"test-{name}", Mode.EXCLUSIVE) as ended,
             asyncio.TaskGroup() as group,
         ):
-            hearing = [
-                group.create_task(asked.hear_replies(inbox)),
-                group.create_task(asked.hear_events(ended)),
+            receiving = [
+                group.create_task(asked.receive_replies(inbox)),
+                group.create_task(asked.receive_events(ended)),
             ]
             yield asked
-            for task in hearing:
+            for task in receiving:
                 task.cancel()

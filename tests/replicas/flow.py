@@ -15,7 +15,7 @@ from fourtier.runtime.rpc.envelope import new_id
 from tests.chaos.flow import SERVICES
 from tests.chaos.script import Script
 from tests.chaos.tools import LEDGER, offer_tools
-from tests.cluster.flows import TENANT, flow_place
+from tests.cluster.flows import TENANT, flow_target
 from tests.cluster.servers import SERVERS
 from tests.support.flow import PATIENT
 from tests.support.model import scripted_model
@@ -31,13 +31,13 @@ from tests.support.waiting import wait_until
 
 REPLICAS = 2
 _SERVICES = {**SERVICES, "agent": PATIENT}
-#: The services that keep what must not be lost in one process alone.
-KEEPING = ("agent", "working-memory", "facts", "episodes", "conversations", "extraction")
+#: The services that hold state which must not be lost with one process.
+STATEFUL = ("agent", "working-memory", "facts", "episodes", "conversations", "extraction")
 
 
 @dataclass
 class ReplicatedFlow:
-    """Its processes, and what they are asked and told.
+    """Its processes, and what they work with.
 
     Attributes:
         replicas: those of each service that run, the one that has run for longest first.
@@ -63,7 +63,7 @@ class ReplicatedFlow:
             TENANT,
             self.namespace,
             security=PulsarSecurity(),
-            log_file=str(self.processes.place / "client.log"),
+            log_file=str(self.ledger.with_name("client.log")),
         ) as bus:
             yield bus
 
@@ -113,7 +113,7 @@ async def _takes_nothing(process: ServiceProcess) -> bool:
 
 
 @asynccontextmanager
-async def replicated_flow(place: Path) -> AsyncGenerator[ReplicatedFlow]:
+async def replicated_flow(directory: Path) -> AsyncGenerator[ReplicatedFlow]:
     """Two processes of each service on the Pulsar and the Neo4j that the environment names.
 
     They share a Qdrant server where the environment names one, and a stand-in for it elsewhere.
@@ -122,19 +122,19 @@ async def replicated_flow(place: Path) -> AsyncGenerator[ReplicatedFlow]:
     async with AsyncExitStack() as stack:
         model = await stack.enter_async_context(scripted_model(script=script))
         vectors_url = SERVERS.qdrant_url or await stack.enter_async_context(shared_qdrant())
-        on = await flow_place(place / new_id(), "", "replicas", {})
-        ledger = place / "ledger.txt"
+        on = await flow_target(directory / new_id(), "", "replicas", {})
+        ledger = directory / "ledger.txt"
         environment = told_of_model(model.url) | {
             "FOURTIER_BUS_URL": on.bus,
             "FOURTIER_GRAPH_URL": on.settings["graph_url"],
             "FOURTIER_VECTORS_URL": vectors_url,
-            "PYTHONPATH": python_path(offer_tools(place)),
+            "PYTHONPATH": python_path(offer_tools(directory)),
             LEDGER: str(ledger),
         }
         if SERVERS.qdrant_key is not None:
             environment["FOURTIER_VECTORS_KEY"] = SERVERS.qdrant_key
-        file = write_flow(place / "flow.yaml", _SERVICES, tenant=TENANT, namespace=on.namespace)
-        processes = ServiceProcesses(file, place, environment)
+        file = write_flow(directory / "flow.yaml", _SERVICES, tenant=TENANT, namespace=on.namespace)
+        processes = ServiceProcesses(file, directory, environment)
         flow = ReplicatedFlow(on.bus, on.namespace, script, ledger, processes)
         stack.push_async_callback(flow.stop)
         await flow.fill_up()

@@ -13,7 +13,7 @@ _RESTS_AFTER = 30.0
 
 
 def assert_in_order(asked: Asked) -> None:
-    """Runs of a conversation ended in the order in which they were sent; none began before."""
+    """Runs of a conversation ended in the order in which they were sent; none began too early."""
     sent = asked.by_conversation()
     assert sent.keys() == asked.ended.keys()
     for conversation, runs in sent.items():

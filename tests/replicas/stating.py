@@ -36,8 +36,8 @@ async def connected_twice(flow: ReplicatedFlow) -> AsyncGenerator[Clients]:
 
 
 async def state_at_once(clients: Clients) -> AsyncIterator[list[Fact]]:
-    """Of each thing, let one client state what is new at the moment when the other states it too,
-    and something later besides. Yields the facts of each thing after every such moment.
+    """Of each thing, let one client state what is new while the other states it too,
+    and something later besides. Yields the facts of each thing after every such pair of statements.
     """
     first, second = clients
     things = _things()
@@ -59,7 +59,7 @@ async def state_at_once(clients: Clients) -> AsyncIterator[list[Fact]]:
 async def forget_and_replace_at_once(clients: Clients) -> list[list[Fact]]:
     """Of each thing's two facts, one client forgets the newer one while the other states a third.
 
-    Gives back what is kept of each thing.
+    Gives back the facts that are left of each thing.
     """
     things = _things()
     for number in range(2):

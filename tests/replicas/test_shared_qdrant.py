@@ -1,4 +1,4 @@
-"""The stand-in for a Qdrant server keeps the contract of vector stores, over HTTP."""
+"""The stand-in for a Qdrant server fulfils the contract of vector stores, over HTTP."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -21,7 +21,7 @@ async def _opened(dimensions: int, indexed: Sequence[str]) -> AsyncGenerator[Vec
 
 class TestSharedQdrant(VectorStoreContract):
     def opened(
-        self, place: Path, dimensions: int = DIMENSIONS, indexed: Sequence[str] = ("kind",)
+        self, directory: Path, dimensions: int = DIMENSIONS, indexed: Sequence[str] = ("kind",)
     ) -> AbstractAsyncContextManager[VectorStore]:
-        del place  # in memory
+        del directory  # in memory
         return _opened(dimensions, indexed)

@@ -36,7 +36,7 @@ async def test_without_a_flow_it_says_how_to_start_one(command: FlowCommand) -> 
         ({"name": "Not A Name"}, "name:"),
     ],
 )
-async def test_a_wrong_flow_is_told_with_file_and_key(
+async def test_a_wrong_flow_is_reported_with_file_and_key(
     command: FlowCommand, change: dict[str, object], said: str
 ) -> None:
     command.flow.write_text(yaml.safe_dump(FLOW | change), "utf-8")

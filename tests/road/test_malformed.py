@@ -12,7 +12,6 @@ from pydantic import BaseModel, ValidationError
 from fourtier.client import client_on
 from fourtier.runtime.bus.contract import Address, Bus, Mode
 from fourtier.runtime.process.host import OPERATOR
-
 from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
 from fourtier.schema.message import Scope
 from fourtier.schema.topics import Topic
@@ -27,7 +26,7 @@ MALFORMED = (b"\xff\xfe", b"{", b"[1, 2]", b"{}", json.dumps({"user": 5, "query"
 
 
 def malformed_on(topic: Topic[Any]) -> tuple[bytes, ...]:
-    """Those that the topic's payload refuses: one without required fields takes any object."""
+    """Those that are not the topic's payload: one without required fields takes any object."""
     return tuple(each for each in MALFORMED if not fits(topic.payload, each))
 
 
@@ -40,7 +39,7 @@ def fits(payload: type[BaseModel], content: bytes) -> bool:
 
 
 async def flood(bus: Bus, topic: Topic[Any]) -> None:
-    """Publish malformed messages, a hundred under way at once."""
+    """Publish malformed messages, a hundred in flight at once."""
     address, malformed = Address(topic.name, persistent=topic.persistent), malformed_on(topic)
     for first in range(0, ON_EACH_TOPIC, 100):
         await asyncio.gather(
@@ -65,7 +64,7 @@ async def dead_letters(bus: Bus, service: str, expected: int) -> Counter[str]:
 
 
 @pytest.mark.timeout(300)
-async def test_malformed_messages_end_in_the_dead_letters(tmp_path: Path) -> None:
+async def test_malformed_messages_go_to_the_dead_letter_queue(tmp_path: Path) -> None:
     expected = {service: sorted(topic.name for topic in handled_by(service)) for service in ROAD}
 
     def hello(_request: ModelRequest) -> Says:

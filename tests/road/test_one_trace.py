@@ -19,9 +19,9 @@ from tests.support.model import Calls, ModelRequest, Reply, Says, ScriptedModel,
 from tests.support.reporting import Report, reported
 from tests.support.waiting import wait_until
 
-#: A statement to be kept as a fact, and a task worth an episode.
+#: A statement that becomes a fact, and a task worth an episode.
 QUESTION = "My dog is called Rex. Split 1200 dollars among 8 people, then double it."
-#: Who does what in such a run, by service and topic.
+#: Which service handles which topic in such a run.
 DONE = {
     ("agent", "agent.request"),
     ("embeddings", "embeddings.embed"),
@@ -40,7 +40,7 @@ DONE = {
 
 
 def solve(request: ModelRequest) -> Reply:
-    """Divide, double, answer; whoever asks."""
+    """Divide, double, answer; for every user."""
     done = sum(message["role"] == "tool" for message in request.messages)
     script = [
         Calls("calculator", {"expression": "1200/8"}, thought="divide"),
@@ -61,9 +61,10 @@ def handled(spans: Sequence[ReadableSpan]) -> dict[tuple[str, str], list[Readabl
     found: dict[tuple[str, str], list[ReadableSpan]] = {}
     for span in spans:
         about = span.attributes or {}
-        if span.name.endswith(" handle"):
-            place = str(about["fourtier.service"]), str(about["messaging.destination.name"])
-            found.setdefault(place, []).append(span)
+        if span.name.startswith("process ") and not span.name.startswith("process batch "):
+            service = str(about["messaging.consumer.group.name"])
+            topic = str(about["messaging.destination.name"])
+            found.setdefault((service, topic), []).append(span)
     return found
 
 
@@ -103,31 +104,33 @@ async def test_from_the_question_to_the_last_memory_write(report: Report, tmp_pa
     assert reply.metadata.trace_id == trace
 
     (root,) = [span for span in spans if span.parent is None]
-    assert root.name == "agent.request call"
-    by_place = handled(spans)
-    assert set(by_place) == DONE
-    (run,) = by_place["agent", "agent.request"]
+    assert root.name == "send agent.request"
+    by_topic = handled(spans)
+    assert set(by_topic) == DONE
+    (run,) = by_topic["agent", "agent.request"]
     assert message_id(root) == message_id(run) == reply.metadata.run_id
 
-    up = ["agent.request handle", "agent.request call"]
-    learned = ["invocation.ended handle", *up]
-    assert ancestors(by_place["facts", "facts.store"][0], spans) == ["facts.store handle", *learned]
-    (kept,) = by_place["episodes", "episodes.store"]
-    assert ancestors(kept, spans) == ["episodes.store handle", *learned]
-    assert ancestors(by_place["conversations", "invocation.ended"][0], spans) == learned
+    up = ["process agent.request", "send agent.request"]
+    in_the_run = ["invoke_agent react_mem", *up]
+    learned = ["process invocation.ended", *in_the_run]
+    (fact, *_) = by_topic["facts", "facts.store"]
+    assert ancestors(fact, spans) == ["process facts.store", *learned]
+    (stored,) = by_topic["episodes", "episodes.store"]
+    assert ancestors(stored, spans) == ["process episodes.store", *learned]
+    assert ancestors(by_topic["conversations", "invocation.ended"][0], spans) == learned
     for asked in ("facts.retrieve", "working-memory.append", "completion.complete"):
-        (first, *_) = by_place[asked.partition(".")[0], asked]
-        assert ancestors(first, spans) == [f"{asked} handle", f"{asked} call", *up]
+        (first, *_) = by_topic[asked.partition(".")[0], asked]
+        assert ancestors(first, spans) == [f"process {asked}", f"send {asked}", *in_the_run]
     after_the_answer = [
         span
-        for place in (("facts", "facts.store"), ("episodes", "episodes.store"))
-        for span in by_place[place]
+        for topic in (("facts", "facts.store"), ("episodes", "episodes.store"))
+        for span in by_topic[topic]
     ]
-    embedded = [ancestors(span, spans) for span in by_place["embeddings", "embeddings.embed"]]
+    embedded = [ancestors(span, spans) for span in by_topic["embeddings", "embeddings.embed"]]
     for write in after_the_answer:
         assert [
-            "embeddings.embed handle",
-            "embeddings.embed call",
+            "process embeddings.embed",
+            "send embeddings.embed",
             write.name,
             *learned,
         ] in embedded
@@ -149,22 +152,22 @@ async def test_users_at_once_have_a_trace_each(report: Report, tmp_path: Path) -
 
     for trace, run in traces.items():
         spans = report.traces()[trace]
-        by_place = handled(spans)
-        assert set(by_place) == DONE
-        # What is sent about a run bears its name: nothing of another run is here.
-        assert {message_id(span) for span in by_place["agent", "agent.request"]} == {run}
-        for place in (("extraction", "invocation.ended"), ("conversations", "invocation.ended")):
-            assert {message_id(span) for span in by_place[place]} == {f"{run}/ended"}
-        kept = {message_id(span) for span in by_place["facts", "facts.store"]}
-        assert kept
-        assert all(each.startswith(f"{run}/fact/") for each in kept)
-        assert {message_id(span) for span in by_place["episodes", "episodes.store"]} == {
+        by_topic = handled(spans)
+        assert set(by_topic) == DONE
+        # What is sent about a run has its id: nothing of another run is here.
+        assert {message_id(span) for span in by_topic["agent", "agent.request"]} == {run}
+        for topic in (("extraction", "invocation.ended"), ("conversations", "invocation.ended")):
+            assert {message_id(span) for span in by_topic[topic]} == {f"{run}/ended"}
+        stored = {message_id(span) for span in by_topic["facts", "facts.store"]}
+        assert stored
+        assert all(each.startswith(f"{run}/fact/") for each in stored)
+        assert {message_id(span) for span in by_topic["episodes", "episodes.store"]} == {
             f"{run}/episode"
         }
     for trace in set(report.traces()) - set(traces):
-        # What was done for several traces together stands beside them and is linked to each.
+        # What was done in a batch for several traces has a trace of its own, linked to each.
         (root,) = [span for span in report.traces()[trace] if span.parent is None]
-        assert root.name.endswith(" batch")
+        assert root.name.startswith("process batch ")
         linked = {f"{link.context.trace_id:032x}" for link in root.links}
         assert len(linked) > 1
         assert linked <= set(report.traces())
@@ -201,9 +204,9 @@ async def test_a_run_that_another_replica_ends_stays_in_its_trace(
         never.set()
         async with agent(flow, model, tmp_path):
             trace = await asking
-            await wait_until(lambda: "agent.request call" in report.spans())
+            await wait_until(lambda: "send agent.request" in report.spans())
 
     spans = handled(report.traces()[trace])["agent", "agent.request"]
-    assert f"{report.spans()['agent.request call'].context.trace_id:032x}" == trace
+    assert f"{report.spans()['send agent.request'].context.trace_id:032x}" == trace
     assert len({span.context.span_id for span in spans}) == 2
     assert len({message_id(span) for span in spans}) == 1

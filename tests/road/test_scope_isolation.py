@@ -65,8 +65,8 @@ def test_no_operation_shows_or_touches_another_scope(
     world.runner.run(play(world.client, next(world.examples), steps))
 
 
-class RelationMatch:
-    """What one scope was told and has not forgotten, and the operations that change it."""
+class Remembered:
+    """What one scope has stored and not forgotten, and the operations that change it."""
 
     def __init__(self, client: Client, scope: Scope) -> None:
         self.client = client
@@ -75,7 +75,7 @@ class RelationMatch:
         self.facts: set[str] = set()
 
     async def fact(self, thing: str, number: int) -> None:
-        content = f"{self.mark} my {thing} number {number} is kept here"
+        content = f"{self.mark} my {thing} number {number} stands here"
         await self.client.facts.store(self.scope, content, speaker=self.scope.user)
         self.facts.add(content)
 
@@ -105,19 +105,19 @@ class RelationMatch:
 async def play(
     client: Client, example: int, steps: list[tuple[str, tuple[str, str], str, int]]
 ) -> None:
-    """Play the steps; after each, its scope sees what it was told and nothing else."""
-    scopes: dict[Scope, RelationMatch] = {}
+    """Play the steps; after each, its scope sees what it has stored and nothing else."""
+    scopes: dict[Scope, Remembered] = {}
     for name, (user, collection), thing, number in steps:
         scope = Scope(f"{user}-{example}", collection)
-        told = scopes.setdefault(scope, RelationMatch(client, scope))
-        await getattr(told, name)(thing, number)
+        remembered = scopes.setdefault(scope, Remembered(client, scope))
+        await getattr(remembered, name)(thing, number)
         for each in scopes.values():
             await check(client, each, thing)
 
 
-async def check(client: Client, told: RelationMatch, thing: str) -> None:
+async def check(client: Client, remembered: Remembered, thing: str) -> None:
     """What a scope sees is its own, and all of it."""
-    scope, mark, mine = told.scope, told.mark, told.facts
+    scope, mark, mine = remembered.scope, remembered.mark, remembered.facts
     listed = await client.facts.list(scope, limit=1_000, include_superseded=True)
     assert {fact.content for fact in listed.facts} == mine
     found = await client.facts.search(scope, thing, top_k=50, include_superseded=True)

@@ -16,13 +16,14 @@ from tests.support.ports import free_port
 USUAL = str(BusConfig("embedded", "", "", Path()).port)
 
 
-def example(port: int) -> str:
-    """The one Python block of the page, with a port that nobody else has at the moment."""
+def example(port: int, data: Path) -> str:
+    """The one Python block of the page, with a free port and the data directory of the test."""
     (block,) = re.findall(
         r"```python\n(.*?)```", Path("docs/wire.md").read_text("utf-8"), re.DOTALL
     )
     assert block.count(USUAL) == 1
-    return str(block).replace(USUAL, str(port))
+    assert block.count(".fourtier/") == 1
+    return str(block).replace(USUAL, str(port)).replace(".fourtier/", f"{data}/")
 
 
 async def test_the_example_of_the_wire_page_runs_as_it_is_written(tmp_path: Path) -> None:
@@ -46,7 +47,7 @@ async def test_the_example_of_the_wire_page_runs_as_it_is_written(tmp_path: Path
             Scope("ann", "default"), "My budget for the trip is 10,000 dollars", speaker="ann"
         )
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", example(port), stdout=asyncio.subprocess.PIPE
+            sys.executable, "-c", example(port, tmp_path), stdout=asyncio.subprocess.PIPE
         )
         output, _ = await process.communicate()
 

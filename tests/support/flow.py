@@ -13,7 +13,7 @@ from fourtier.runtime.bus.opening import open_bus
 from fourtier.runtime.process.host import Host, run_services
 from fourtier.runtime.rpc.caller import Caller, open_caller
 from fourtier.runtime.settings import Settings
-from tests.cluster.flows import flow_place
+from tests.cluster.flows import flow_target
 
 #: Whoever runs the tests may have a real model in their environment.
 _NO_MODEL: Mapping[str, Any] = {"model_url": None, "model_key": None, "model_name": None}
@@ -44,13 +44,13 @@ async def running_flow(
 
     `make test-cluster` runs them on Pulsar and Neo4j instead, whatever the test says.
     """
-    place = await flow_place(data, bus, namespace, settings or {})
+    target = await flow_target(data, bus, namespace, settings or {})
     patient = {"agent": {**PATIENT, **services["agent"]}} if "agent" in services else {}
-    flow = Flow(name="test", namespace=place.namespace, services={**services, **patient})
+    flow = Flow(name="test", namespace=target.namespace, services={**services, **patient})
     environment = Settings(
         **dict(_NO_MODEL)
-        | {"data": data, "bus_url": place.bus, "bus_port": 0}
-        | dict(place.settings)
+        | {"data": data, "bus_url": target.bus, "bus_port": 0}
+        | dict(target.settings)
     )
     async with (
         open_bus(bus_config(flow, environment)) as (connected, url),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fourtier.client import Client, connect
+from fourtier.runtime.bus.embedded.access_token import read_token
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.process.running import read_running
 from tests.support.waiting import wait_until
@@ -75,6 +76,9 @@ class FlowCommand:
         """A client of the running flow."""
         running = read_running(self.data)
         async with connect(
-            running.bus_url, tenant=running.tenant, namespace=running.namespace
+            running.bus_url,
+            tenant=running.tenant,
+            namespace=running.namespace,
+            token=read_token(self.data / "bus"),
         ) as client:
             yield client

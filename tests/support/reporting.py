@@ -49,7 +49,10 @@ class Report:
 
     def counts(self, metric: str) -> dict[str, float]:
         """The values of a counter by topic."""
-        return {point.attributes["topic"]: point.value for point in self.points(metric)}
+        return {
+            point.attributes["messaging.destination.name"]: point.value
+            for point in self.points(metric)
+        }
 
 
 @contextmanager

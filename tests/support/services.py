@@ -84,7 +84,8 @@ class ServiceProcess(Server):
             session.get("/metrics") as answer,
         ):
             counted = re.findall(
-                rf'^fourtier_messages_handled_total{{.*topic="{re.escape(topic)}".*}} (.+)$',
+                r"^messaging_process_duration_seconds_count{(?!.*error_type)"
+                rf'.*messaging_destination_name="{re.escape(topic)}".*}} (.+)$',
                 await answer.text(),
                 re.MULTILINE,
             )

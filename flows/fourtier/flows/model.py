@@ -10,16 +10,16 @@ from pydantic import Field, ValidationError
 
 from fourtier.runtime.bus.config import BusSection
 from fourtier.runtime.config import Config
+from fourtier.runtime.errors import StartupError
 from fourtier.runtime.rpc.limits import Limits
 from fourtier.runtime.service.engines import EnginesConfig
 from fourtier.runtime.validation import in_words
 
-#: What is run and talked to where nobody names another one.
-DEFAULT_FLOW = "laptop"
 
-
-class FlowError(Exception):
+class FlowError(StartupError):
     """A flow file that cannot be used; the text says where and why."""
+
+    type = "flow"
 
 
 class Flow(Config):
@@ -55,12 +55,14 @@ def read_flow(name_or_path: str) -> Flow:
     try:
         text = Path(name_or_path).read_text("utf-8")
     except UnicodeDecodeError as error:
-        raise FlowError(f"{name_or_path}: is not UTF-8 text: {error}") from error
-    except OSError as error:
+        raise FlowError(f"{name_or_path}: not UTF-8: {error}") from error
+    except (FileNotFoundError, ValueError) as error:  # no file can have a name with a null byte
         raise FlowError(
             f"{name_or_path}: no such flow: {error}; shipped with Fourtier are: "
             f"{', '.join(shipped_flows())}"
         ) from error
+    except OSError as error:
+        raise FlowError(f"{name_or_path}: cannot be read: {error.strerror}") from error
     return parse_flow(text, name_or_path)
 
 

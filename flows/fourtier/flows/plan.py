@@ -2,38 +2,20 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
-from fourtier.flows.model import Flow, FlowError
+from fourtier.flows.model import Flow
+from fourtier.flows.parameters import parameters_of
 from fourtier.runtime.bus.opening import BusConfig
 from fourtier.runtime.bus.pulsar.connection import PulsarSecurity
-from fourtier.runtime.process.flow_process import ProcessPlan
 from fourtier.runtime.process.host import HostPlan
-from fourtier.runtime.service.context import Parameters
 from fourtier.runtime.service.engines import EnginesConfig
-from fourtier.runtime.service.registry import load_service
 from fourtier.runtime.settings import Settings, secret
-from fourtier.runtime.validation import in_words
+
+if TYPE_CHECKING:
+    from fourtier.runtime.process.flow_process import ProcessPlan
 
 DEFAULT_DATA = Path(".fourtier")
-
-
-def parameters_of(flow: Flow, service: str) -> Parameters:
-    """A service's parameters, checked by the service's own model.
-
-    Raises:
-        FlowError: the flow does not have the service, or a parameter is unknown or wrong.
-    """
-    if service not in flow.services:
-        raise FlowError(
-            f"the flow {flow.name} has no service {service!r}; it has: {', '.join(flow.services)}"
-        )
-    try:
-        return load_service(service).parameters.model_validate(flow.services[service] or {})
-    except ValidationError as error:
-        wrong = in_words(error, "the service", inside=f"services.{service}")
-        raise FlowError(f"flow {flow.name}: {wrong}") from error
 
 
 def host_plan(flow: Flow, settings: Settings, services: Sequence[str] = ()) -> HostPlan:
@@ -52,17 +34,20 @@ def host_plan(flow: Flow, settings: Settings, services: Sequence[str] = ()) -> H
 
 
 def engines_of(flow: Flow, settings: Settings) -> EnginesConfig:
-    """Where the flow's stores are and how they are kept."""
+    """Where the flow's stores are and how they are laid out."""
     named = {"graph": settings.graph_url, "vectors": settings.vectors_url}
     return flow.engines.model_copy(update={key: url for key, url in named.items() if url})
 
 
-def process_plan(flow: Flow, settings: Settings, services: Sequence[str] = ()) -> ProcessPlan:
+def process_plan(flow: Flow, settings: Settings, services: Sequence[str] = ()) -> "ProcessPlan":
     """What a process runs: the named services of a flow, or all of them.
 
     Raises:
         FlowError: as `parameters_of`.
+        ModuleNotFoundError: the packages of the extra `service` are not installed.
     """
+    from fourtier.runtime.process.flow_process import ProcessPlan
+
     return ProcessPlan(
         flow=flow.name,
         bus=bus_config(flow, settings),

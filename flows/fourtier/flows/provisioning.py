@@ -7,7 +7,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from fourtier.engines.config import resolve_engines
 from fourtier.engines.opening import open_provisioners
 from fourtier.flows.model import Flow
-from fourtier.flows.plan import DEFAULT_DATA, bus_config, engines_of, parameters_of
+from fourtier.flows.parameters import parameters_of
+from fourtier.flows.plan import DEFAULT_DATA, bus_config, engines_of
 from fourtier.runtime.bus.pulsar.admin import AdminConfig
 from fourtier.runtime.bus.pulsar.provisioning import BusNeeds, provision_bus
 from fourtier.runtime.errors import StartupError
@@ -26,19 +27,19 @@ async def provisioners(flow: Flow, settings: Settings) -> AsyncGenerator[list[Pr
 
     Raises:
         FlowError: a service is unknown or has a wrong parameter.
-        StartupError: a server cannot be reached or refuses us.
+        StartupError: a server cannot be reached or does not let us in.
     """
     for service in flow.services:
         parameters_of(flow, service)  # a flow that cannot start needs nothing
-    place = resolve_engines(engines_of(flow, settings), settings, settings.data or DEFAULT_DATA)
+    config = resolve_engines(engines_of(flow, settings), settings, settings.data or DEFAULT_DATA)
     stores = [load_service(service).stores for service in flow.services]
     async with AsyncExitStack() as stack:
         bus = await _bus(stack, flow, settings)
-        yield [bus, *await stack.enter_async_context(open_provisioners(place, stores))]
+        yield [bus, *await stack.enter_async_context(open_provisioners(config, stores))]
 
 
 def bus_needs(flow: Flow) -> BusNeeds:
-    """Every topic that is kept, for those of the flow's services that handle it."""
+    """The subscriptions of the flow's services to every persistent topic that they handle."""
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for service, handler in declared_handlers(flow.services):
         if handler.topic.persistent:
@@ -53,10 +54,10 @@ def bus_needs(flow: Flow) -> BusNeeds:
 
 
 async def _bus(stack: AsyncExitStack, flow: Flow, settings: Settings) -> Provisioner:
-    place = admin_config(flow, settings)
-    if place is None:
+    config = admin_config(flow, settings)
+    if config is None:
         return NothingToDo("bus", bus_config(flow, settings).url)
-    return await stack.enter_async_context(provision_bus(place, bus_needs(flow)))
+    return await stack.enter_async_context(provision_bus(config, bus_needs(flow)))
 
 
 def admin_config(flow: Flow, settings: Settings) -> AdminConfig | None:

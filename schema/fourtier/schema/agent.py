@@ -1,46 +1,63 @@
-"""Messages of `agent`: the question, the stream of replies, and the event that tells of the run."""
+"""Messages of `agent`: the question, the stream of replies, and the event that ends a run."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from fourtier.schema.conversations import InConversation, by_conversation
-from fourtier.schema.message import Message, Metadata, Scoped, Timestamp
+from fourtier.schema.message import (
+    Arguments,
+    LongText,
+    Message,
+    Name,
+    OptionalName,
+    Scoped,
+    ShortText,
+    Timestamp,
+)
 from fourtier.schema.topics import Call, Topic
 
 Tier = Literal["facts", "episodes", "conversation", "working-memory"]
+
+#: Shorter than a `Name`, because the ids of a run's messages and steps begin with it.
+RunId = Annotated[str, Field(max_length=256)]
+
+#: Steps of a run, and of the history that a request hands in.
+MAX_STEPS = 100
 
 
 class AgentStep(Message):
     """One earlier step of ReAct reasoning, handed in as history or out as trace."""
 
-    thought: str = ""
-    action: str = ""
-    arguments: Metadata = {}
-    observation: str = ""
+    thought: LongText = ""
+    action: OptionalName = ""
+    arguments: Arguments = {}
+    observation: LongText = ""
 
 
 class AgentRequest(Scoped):
     """A question for the agent.
 
     `conversation_id` names the conversation whose record is read and extended; without one the run
-    is a conversation of its own. `enable_memory=false` makes it a plain ReAct run.
+    is a conversation of its own. `enable_memory=false` makes it a plain ReAct run. `group` names
+    groups of tools: the run is offered only tools of one of them.
+
+    `request_id` names the run. A repeated request gets the answer of the run that has ended, or
+    continues where the run was interrupted or cancelled; it is never run twice.
     """
 
-    question: str = Field(min_length=1)
-    history: tuple[AgentStep, ...] = ()
-    state: str = ""
-    group: tuple[str, ...] = ()
+    question: LongText = Field(min_length=1)
+    history: tuple[AgentStep, ...] = Field(default=(), max_length=MAX_STEPS)
+    state: ShortText = ""
+    group: tuple[Name, ...] = Field(default=(), max_length=100)
     streaming: bool = False
-    conversation_id: str = ""
+    conversation_id: OptionalName = ""
     enable_memory: bool = False
-    request_id: str = Field(
-        default="", description="names the run; a repeated id is answered, not run again"
-    )
+    request_id: RunId = ""
 
 
 class MemoryUsed(Message):
-    """A memory that stood in the context of a run."""
+    """A memory that was part of a run's context."""
 
     tier: Tier
     id: str
@@ -80,12 +97,12 @@ class AgentResponse(Message):
 
 
 class InvocationEnded(InConversation):
-    """A run is over. Everything that memory makes of it is in here."""
+    """A run has ended. Everything that memory makes of the run is in this event."""
 
-    run_id: str
-    question: str
-    answer: str
-    steps: tuple[AgentStep, ...] = ()
+    run_id: Name
+    question: LongText
+    answer: LongText
+    steps: tuple[AgentStep, ...] = Field(default=(), max_length=MAX_STEPS)
     succeeded: bool = True
     memories: tuple[MemoryUsed, ...] = ()
     started_at: Timestamp

@@ -4,12 +4,15 @@ from typing import Literal
 
 from pydantic import Field
 
-from fourtier.schema.message import Message, Metadata
+from fourtier.schema.message import MAX_ITEMS, Arguments, Message, Metadata, Name, OptionalName
 from fourtier.schema.topics import Call, Topic
 
-#: The only argument of an action whose arguments were no JSON object: what the model wrote instead.
-#: The tool refuses it, and the model reads in the observation what it did wrong.
+#: The only argument of an action whose arguments cannot be read as a JSON object: what the model
+#: wrote instead. No tool is run with it; the observation tells the model what it did wrong.
 MALFORMED_ARGUMENTS = "malformed_arguments"
+
+#: Characters of one message of a prompt.
+_MAX_MESSAGE = 1_000_000
 
 
 class ChatMessage(Message):
@@ -20,15 +23,15 @@ class ChatMessage(Message):
     """
 
     role: Literal["system", "user", "assistant", "tool"]
-    content: str
-    tool: str = ""
+    content: str = Field(max_length=_MAX_MESSAGE)
+    tool: OptionalName = ""
 
 
 class ToolSpec(Message):
     """A tool that the model may call; `parameters` is a JSON schema of an object."""
 
-    name: str
-    description: str
+    name: Name
+    description: str = Field(max_length=20_000)
     parameters: Metadata
 
 
@@ -39,11 +42,11 @@ class CompleteRequest(Message):
     offered.
     """
 
-    messages: tuple[ChatMessage, ...] = Field(min_length=1)
-    tools: tuple[ToolSpec, ...] = ()
+    messages: tuple[ChatMessage, ...] = Field(min_length=1, max_length=MAX_ITEMS)
+    tools: tuple[ToolSpec, ...] = Field(default=(), max_length=MAX_ITEMS)
     output_schema: Metadata | None = None
-    max_tokens: int | None = Field(default=None, ge=1)
-    temperature: float | None = Field(default=None, ge=0)
+    max_tokens: int | None = Field(default=None, ge=1, le=10_000_000)
+    temperature: float | None = Field(default=None, ge=0, le=100)
 
 
 class CompletionPiece(Message):
@@ -56,7 +59,7 @@ class CompletionPiece(Message):
     type: Literal["thought", "answer", "action", "end"]
     content: str = ""
     tool: str = ""
-    arguments: Metadata = {}
+    arguments: Arguments = {}
     in_token: int = 0
     out_token: int = 0
     model: str = ""

@@ -2,14 +2,14 @@
 
 from pydantic import Field
 
-from fourtier.schema.message import Answer, Message, Vector
+from fourtier.schema.message import Answer, LongText, Message, Vector
 from fourtier.schema.topics import query
 
 
 class EmbedRequest(Message):
-    """Texts to embed; each costs model time unless it is still in the cache."""
+    """Texts to embed; each costs model time unless its vector is in the cache."""
 
-    texts: tuple[str, ...] = Field(min_length=1, max_length=512)
+    texts: tuple[LongText, ...] = Field(min_length=1, max_length=512)
 
 
 class EmbedResponse(Answer):

@@ -1,4 +1,4 @@
-"""Messages that every service answers: which version it is and how much it keeps."""
+"""Messages that every service answers: which version it is and how much it stores."""
 
 from functools import cache
 from typing import Literal

@@ -12,7 +12,7 @@ A = TypeVar("A", bound=Message)
 
 
 def by_scope(message: Scoped) -> str:
-    """Key that keeps one scope's messages in order."""
+    """Key by which one scope's messages stay in order."""
     return message.scope.key
 
 
@@ -24,7 +24,7 @@ class Topic(Generic[M]):
         name: the last part of the topic's address; imperative for commands, past tense for events.
         payload: the model on it.
         key: messages with the same key are handled one after another; None where order is free.
-        persistent: kept by the broker until acknowledged. False for calls that only read.
+        persistent: stored by the broker until acknowledged. False for queries.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Call(Generic[Q, A]):
         topic: where the question goes.
         answer: the model that comes back.
         deadline: seconds until the caller stops waiting.
-        last: for a call that answers with a stream, tells the last piece; None for one answer.
+        last: recognises the last message of a stream; None for a call with one answer.
     """
 
     topic: Topic[Q]
@@ -53,7 +53,7 @@ class Call(Generic[Q, A]):
 
 
 def query(name: str, question: type[Q], answer: type[A], *, deadline: float = 5.0) -> Call[Q, A]:
-    """Declare a call that changes nothing: not kept by the broker, asked again once if lost."""
+    """Declare a call that changes nothing: not stored by the broker, retried once if lost."""
     return Call(Topic(name, question, persistent=False), answer, deadline)
 
 
@@ -65,5 +65,5 @@ def command(
     key: Callable[[Q], str],
     deadline: float = 30.0,
 ) -> Call[Q, A]:
-    """Declare a call that changes a store: kept by the broker, in order for each key."""
+    """Declare a call that changes a store: stored by the broker, in order for each key."""
     return Call(Topic(name, question, key=key), answer, deadline)

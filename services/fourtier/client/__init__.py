@@ -1,18 +1,28 @@
-"""A typed client for those who use a flow.
+"""Public: a typed client for programs that use a flow.
 
-async with connect("pulsar://127.0.0.1:6650", namespace="laptop") as client:
-reply = await client.answer("What was my budget?", user="ann")
-print(reply.answer)
+token = Path(".fourtier/bus/token").read_text()
+async with connect("pulsar://127.0.0.1:6650", namespace="laptop", token=token) as client:
+    reply = await client.answer("What was my budget?", user="ann")
+    print(reply.answer)
+
+`Client` asks the agent; `client.facts`, `client.episodes` and `client.conversations` read and
+change memory. The messages are those of `fourtier.schema`. Every error is a `FourtierError`.
 """
 
 from fourtier.client.client import Client, Reply, client_on, connect
+from fourtier.client.memory import Conversations, Episodes, Facts
+from fourtier.client.requests import InvalidRequestError
 from fourtier.runtime.errors import CallFailedError, DeadlineExceededError, FourtierError
 
 __all__ = [
     "CallFailedError",
     "Client",
+    "Conversations",
     "DeadlineExceededError",
+    "Episodes",
+    "Facts",
     "FourtierError",
+    "InvalidRequestError",
     "Reply",
     "client_on",
     "connect",

@@ -1,11 +1,12 @@
 """Connect, ask, end a conversation; the memory calls are in `memory.py`."""
 
 import os
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
 from fourtier.client.memory import Conversations, Episodes, Facts
+from fourtier.client.requests import new_request
 from fourtier.runtime.bus.contract import Bus
 from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, connect_pulsar
 from fourtier.runtime.rpc.caller import Caller, open_caller
@@ -21,11 +22,13 @@ from fourtier.schema.agent import (
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a run came to.
+    """The outcome of a run.
 
     Attributes:
         answer: empty when `error` is set.
         error: the type of what went wrong; `reason` says it in words.
+        in_token: tokens that the model read in the whole run; `out_token` those that it wrote.
+        metadata: the memories that were used, the steps, and the tiers that were left out.
     """
 
     answer: str
@@ -38,7 +41,13 @@ class Reply:
 
 
 class Client:
-    """A connection to a flow. Made by `connect`; any number of calls at a time."""
+    """A connection to a flow, made by `connect`. It serves any number of calls at a time.
+
+    Attributes:
+        facts: long-term facts.
+        episodes: past problem-solving.
+        conversations: conversation records.
+    """
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
@@ -63,17 +72,36 @@ class Client:
         history: tuple[AgentStep, ...] = (),
         state: str = "",
         group: tuple[str, ...] = (),
-    ) -> AsyncIterator[AgentResponse]:
+        request_id: str = "",
+    ) -> AsyncGenerator[AgentResponse]:
         """Ask the agent; yields replies as they come, the last one with `end_of_dialog`.
 
-        A message that has been received whole is not yielded again when the agent is replaced in
-        the middle of a run.
+        A message that was received whole is not yielded again when the agent is replaced in the
+        middle of a run. Leaving early cancels the run, the model's request included; close the
+        generator for that, as `contextlib.aclosing` does.
+
+        Args:
+            question: what is asked.
+            user: whose memory is used and added to.
+            collection: which of the user's collections.
+            conversation_id: the conversation that is read and extended; without one the run is a
+                conversation of its own.
+            enable_memory: False makes it a run without memory.
+            streaming: whether thoughts and answer come in pieces.
+            history: earlier steps of reasoning to go on from.
+            state: what the agent is working towards; episodes are searched by it.
+            group: names that the question belongs to.
+            request_id: names the run. A question with the id of an earlier one gets the same
+                answer, and nothing is run twice; a new id if it is left out.
 
         Raises:
-            CallFailedError: the request could not be handled; it is in the dead letters.
+            InvalidRequestError: an argument cannot be used.
+            CallFailedError: the request could not be handled; it is in the dead-letter queue.
             DeadlineExceededError: no agent answers.
+            BusError: the broker did not take the request.
         """
-        request = AgentRequest(
+        request = new_request(
+            AgentRequest,
             question=question,
             user=user,
             collection=collection,
@@ -83,15 +111,16 @@ class Client:
             history=history,
             state=state,
             group=group,
-            request_id=new_id(),
+            request_id=request_id or new_id(),
         )
         whole: set[str] = set()
         replies = self._caller.stream(AGENT_REQUEST, request, message_id=request.request_id)
-        async for reply in replies:
-            if reply.message_id not in whole or reply.end_of_dialog:
-                yield reply
-            if reply.end_of_message:
-                whole.add(reply.message_id)
+        async with aclosing(replies):
+            async for reply in replies:
+                if reply.message_id not in whole or reply.end_of_dialog:
+                    yield reply
+                if reply.end_of_message:
+                    whole.add(reply.message_id)
 
     async def answer(
         self,
@@ -101,21 +130,25 @@ class Client:
         collection: str = "default",
         conversation_id: str = "",
         enable_memory: bool = True,
+        request_id: str = "",
     ) -> Reply:
-        """Ask the agent and wait for the last reply.
+        """Ask the agent and wait for the last reply; the arguments are those of `ask`.
 
         Raises: as `ask`.
         """
         last: AgentResponse | None = None
-        async for reply in self.ask(
+        replies = self.ask(
             question,
             user=user,
             collection=collection,
             conversation_id=conversation_id,
             enable_memory=enable_memory,
             streaming=False,
-        ):
-            last = reply
+            request_id=request_id,
+        )
+        async with aclosing(replies):
+            async for reply in replies:
+                last = reply
         if last is None or last.metadata is None:
             raise ValueError("the agent ended its replies without a last one")
         return Reply(
@@ -135,13 +168,24 @@ async def connect(
     *,
     tenant: str = "fourtier",
     namespace: str = "default",
-    security: PulsarSecurity = PulsarSecurity(),
+    token: str | None = None,
+    trust_certificates: str | None = None,
 ) -> AsyncGenerator[Client]:
     """Connect to a flow's bus.
+
+    Args:
+        url: of the broker, `pulsar://HOST:PORT` or `pulsar+ssl://HOST:PORT`.
+        tenant: of the flow.
+        namespace: of the flow.
+        token: that lets this program in. The embedded broker of `fourtier up` wants the one that it
+            keeps in the file `bus/token` of its data directory.
+        trust_certificates: file with the authority that signed the broker's certificate; None
+            where the system knows it.
 
     Raises:
         BusError: there is no broker at the URL.
     """
+    security = PulsarSecurity(token=token, trust_certificates=trust_certificates)
     async with (
         connect_pulsar(url, tenant, namespace, security=security, log_file=os.devnull) as bus,
         client_on(bus) as client,
@@ -151,6 +195,6 @@ async def connect(
 
 @asynccontextmanager
 async def client_on(bus: Bus) -> AsyncGenerator[Client]:
-    """Make a client on a bus that is open already, as in the process of the flow."""
+    """Make a client on a bus that is already open, as in the process of the flow."""
     async with open_caller(bus) as caller:
         yield Client(caller)

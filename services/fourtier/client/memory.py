@@ -1,8 +1,13 @@
-"""The memory calls, each tier behind a name of its own."""
+"""The memory calls of the client, one class for each kind of memory.
+
+Every call raises `InvalidRequestError` for an argument that cannot be used, `CallFailedError` when
+the service answers with an error, `DeadlineExceededError` when no answer comes in time, and
+`BusError` when the broker does not take the request.
+"""
 
 from datetime import UTC, datetime
 
-from fourtier.runtime.rpc.caller import Caller
+from fourtier.client.requests import ScopedCalls
 from fourtier.schema.conversations import (
     DELETE_CONVERSATION,
     DIALOGUE_RECORDED,
@@ -10,11 +15,7 @@ from fourtier.schema.conversations import (
     GET_CONVERSATION,
     LIST_CONVERSATIONS,
     ConversationMemory,
-    DeleteConversationRequest,
     DialogueTurn,
-    EndConversationRequest,
-    GetConversationMemoryRequest,
-    ListConversationsRequest,
     ListConversationsResponse,
 )
 from fourtier.schema.episodes import (
@@ -22,13 +23,9 @@ from fourtier.schema.episodes import (
     DELETE_EPISODES,
     LIST_EPISODES,
     RETRIEVE_EPISODES,
-    DeleteEpisodeRequest,
-    DeleteEpisodesRequest,
     Episode,
-    ListEpisodesRequest,
     ListEpisodesResponse,
     Result,
-    RetrieveEpisodesRequest,
 )
 from fourtier.schema.facts import (
     FORGET_FACT,
@@ -39,25 +36,16 @@ from fourtier.schema.facts import (
     RETRIEVE_FACTS,
     STORE_FACT,
     Fact,
-    ForgetFactRequest,
-    ForgetFactsRequest,
-    GetFactRequest,
-    ListFactsRequest,
     ListFactsResponse,
     ReindexFactsRequest,
     ReindexFactsResponse,
-    RetrieveFactsRequest,
-    StoreFactRequest,
     StoreFactResponse,
 )
 from fourtier.schema.message import Scope
 
 
-class Facts:
+class Facts(ScopedCalls):
     """Long-term facts of a scope."""
-
-    def __init__(self, caller: Caller) -> None:
-        self._caller = caller
 
     async def store(
         self,
@@ -68,39 +56,36 @@ class Facts:
         speaker: str = "",
         timestamp: datetime | None = None,
     ) -> StoreFactResponse:
-        """Keep a statement, made now if no time is given; returns when it is on disk."""
-        return await self._caller.call(
+        """Store a statement; returns when it is on disk.
+
+        Args:
+            scope: whose memory.
+            content: the statement, as it was said.
+            source: where it comes from, such as the id of a run.
+            speaker: who said it.
+            timestamp: when it was said, with a time zone; now if it is left out.
+        """
+        return await self._call(
             STORE_FACT,
-            StoreFactRequest(
-                user=scope.user,
-                collection=scope.collection,
-                content=content,
-                source=source,
-                speaker=speaker,
-                timestamp=timestamp or datetime.now(UTC),
-            ),
+            scope,
+            content=content,
+            source=source,
+            speaker=speaker,
+            timestamp=timestamp or datetime.now(UTC),
         )
 
     async def search(
         self, scope: Scope, query: str, *, top_k: int = 5, include_superseded: bool = False
     ) -> tuple[Fact, ...]:
-        """Find facts, best first."""
-        found = await self._caller.call(
-            RETRIEVE_FACTS,
-            RetrieveFactsRequest(
-                user=scope.user,
-                collection=scope.collection,
-                query=query,
-                top_k=top_k,
-                include_superseded=include_superseded,
-            ),
+        """Find facts by meaning and by words, best first; `top_k` of them at most."""
+        found = await self._call(
+            RETRIEVE_FACTS, scope, query=query, top_k=top_k, include_superseded=include_superseded
         )
         return found.facts
 
     async def get(self, scope: Scope, fact_id: str) -> Fact | None:
-        """Read one fact."""
-        request = GetFactRequest(user=scope.user, collection=scope.collection, fact_id=fact_id)
-        return (await self._caller.call(GET_FACT, request)).fact
+        """Read one fact; None when the scope does not have it."""
+        return (await self._call(GET_FACT, scope, fact_id=fact_id)).fact
 
     async def list(
         self,
@@ -110,124 +95,77 @@ class Facts:
         offset: int = 0,
         include_superseded: bool = False,
     ) -> ListFactsResponse:
-        """Read a page, newest first, and the total."""
-        return await self._caller.call(
-            LIST_FACTS,
-            ListFactsRequest(
-                user=scope.user,
-                collection=scope.collection,
-                limit=limit,
-                offset=offset,
-                include_superseded=include_superseded,
-            ),
+        """Read a page of facts, newest first, and how many there are in all."""
+        return await self._call(
+            LIST_FACTS, scope, limit=limit, offset=offset, include_superseded=include_superseded
         )
 
     async def forget(self, scope: Scope, fact_id: str) -> bool:
-        """Delete one fact; whether there was one."""
-        request = ForgetFactRequest(user=scope.user, collection=scope.collection, fact_id=fact_id)
-        return (await self._caller.call(FORGET_FACT, request)).forgotten
+        """Delete one fact; returns whether there was one."""
+        return (await self._call(FORGET_FACT, scope, fact_id=fact_id)).forgotten
 
     async def forget_all(self, scope: Scope) -> int:
-        """Delete all facts of a scope; how many there were."""
-        request = ForgetFactsRequest(user=scope.user, collection=scope.collection)
-        return (await self._caller.call(FORGET_FACTS, request)).forgotten
+        """Delete all facts of a scope; returns how many there were."""
+        return (await self._call(FORGET_FACTS, scope)).forgotten
 
     async def reindex(self, cursor: str = "") -> ReindexFactsResponse:
-        """Make the next part of the index from the graph, for all users.
+        """Write the next part of the index from the graph, for all users.
 
-        Begin without a cursor and go on with that of the answer until it is empty. A part that is
-        asked for twice changes nothing.
+        Begin without a cursor, and repeat with the cursor of the answer until it is empty. A part
+        that is written twice changes nothing.
         """
         return await self._caller.call(REINDEX_FACTS, ReindexFactsRequest(cursor=cursor))
 
 
-class Episodes:
+class Episodes(ScopedCalls):
     """Past problem-solving of a scope."""
-
-    def __init__(self, caller: Caller) -> None:
-        self._caller = caller
 
     async def search(
         self, scope: Scope, query: str, *, top_k: int = 3, result: Result | None = None
     ) -> tuple[Episode, ...]:
-        """Find episodes by their goal, best first."""
-        found = await self._caller.call(
-            RETRIEVE_EPISODES,
-            RetrieveEpisodesRequest(
-                user=scope.user,
-                collection=scope.collection,
-                query=query,
-                top_k=top_k,
-                result=result,
-            ),
-        )
+        """Find episodes by their goal, best first; `result` selects those that ended so."""
+        found = await self._call(RETRIEVE_EPISODES, scope, query=query, top_k=top_k, result=result)
         return found.episodes
 
     async def list(
         self, scope: Scope, *, limit: int = 100, offset: int = 0
     ) -> ListEpisodesResponse:
-        """Read a page, newest first, and the total."""
-        return await self._caller.call(
-            LIST_EPISODES,
-            ListEpisodesRequest(
-                user=scope.user, collection=scope.collection, limit=limit, offset=offset
-            ),
-        )
+        """Read a page of episodes, newest first, and how many there are in all."""
+        return await self._call(LIST_EPISODES, scope, limit=limit, offset=offset)
 
     async def delete(self, scope: Scope, episode_id: str) -> bool:
-        """Delete one episode; whether there was one."""
-        request = DeleteEpisodeRequest(
-            user=scope.user, collection=scope.collection, episode_id=episode_id
-        )
-        return (await self._caller.call(DELETE_EPISODE, request)).deleted
+        """Delete one episode; returns whether there was one."""
+        return (await self._call(DELETE_EPISODE, scope, episode_id=episode_id)).deleted
 
     async def delete_all(self, scope: Scope) -> int:
-        """Delete all episodes of a scope; how many there were."""
-        request = DeleteEpisodesRequest(user=scope.user, collection=scope.collection)
-        return (await self._caller.call(DELETE_EPISODES, request)).deleted
+        """Delete all episodes of a scope; returns how many there were."""
+        return (await self._call(DELETE_EPISODES, scope)).deleted
 
 
-class Conversations:
+class Conversations(ScopedCalls):
     """Conversation records of a scope."""
-
-    def __init__(self, caller: Caller) -> None:
-        self._caller = caller
 
     async def get(self, scope: Scope, conversation_id: str) -> ConversationMemory:
         """Read a record; an unknown conversation has no invocations."""
-        found = await self._caller.call(
-            GET_CONVERSATION,
-            GetConversationMemoryRequest(
-                user=scope.user, collection=scope.collection, conversation_id=conversation_id
-            ),
-        )
+        found = await self._call(GET_CONVERSATION, scope, conversation_id=conversation_id)
         return found.conversation
 
     async def list(
         self, scope: Scope, *, limit: int = 100, offset: int = 0
     ) -> ListConversationsResponse:
-        """Read a page, last touched first, and the total."""
-        return await self._caller.call(
-            LIST_CONVERSATIONS,
-            ListConversationsRequest(
-                user=scope.user, collection=scope.collection, limit=limit, offset=offset
-            ),
-        )
+        """Read a page of conversations, last touched first, and how many there are in all."""
+        return await self._call(LIST_CONVERSATIONS, scope, limit=limit, offset=offset)
 
     async def end(self, scope: Scope, conversation_id: str) -> bool:
-        """End a conversation, so that it is promoted; whether there was one to end."""
-        request = EndConversationRequest(
-            user=scope.user, collection=scope.collection, conversation_id=conversation_id
-        )
-        return (await self._caller.call(END_CONVERSATION, request)).ended
+        """End a conversation, so that it is promoted; returns whether there was one to end."""
+        return (await self._call(END_CONVERSATION, scope, conversation_id=conversation_id)).ended
 
     async def delete(self, scope: Scope, conversation_id: str) -> bool:
-        """Delete a record; whether there was one."""
-        request = DeleteConversationRequest(
-            user=scope.user, collection=scope.collection, conversation_id=conversation_id
-        )
-        return (await self._caller.call(DELETE_CONVERSATION, request)).deleted
+        """Delete a record; returns whether there was one."""
+        return (
+            await self._call(DELETE_CONVERSATION, scope, conversation_id=conversation_id)
+        ).deleted
 
     async def record(self, turn: DialogueTurn) -> None:
-        """Hand in a turn of past dialogue; returns once the bus has it."""
+        """Hand in a turn of past dialogue; returns once the broker has it."""
         await self._caller.publish(DIALOGUE_RECORDED, turn, message_id=turn.turn_id)

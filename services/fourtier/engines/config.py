@@ -3,8 +3,14 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fourtier.runtime.process.disk import DiskReserve
 from fourtier.runtime.service.context import ServiceContext
-from fourtier.runtime.service.engines import EMBEDDED, CollectionsConfig, EnginesConfig
+from fourtier.runtime.service.engines import (
+    EMBEDDED,
+    QUERY_SECONDS,
+    CollectionsConfig,
+    EnginesConfig,
+)
 from fourtier.runtime.service.stores import Collection
 from fourtier.runtime.settings import Settings, secret
 
@@ -18,6 +24,8 @@ class EngineConfig:
         graph_trust: file with the authority that signed the server's certificate; so is
             `vectors_trust`. None where the system knows it.
         dimensions: of the vectors that the flow's embedding model makes.
+        query_seconds: how long a store may take for one call.
+        disk_reserve_mb: embedded engines write nothing while less is free.
     """
 
     data: Path
@@ -30,13 +38,20 @@ class EngineConfig:
     vectors_trust: Path | None = None
     dimensions: int = 384
     collections: CollectionsConfig = CollectionsConfig()
+    query_seconds: float = QUERY_SECONDS
+    disk_reserve_mb: int = 0
+
+    @property
+    def disk(self) -> DiskReserve:
+        """The room that embedded engines leave on the disk."""
+        return DiskReserve(self.data, self.disk_reserve_mb)
 
     def name_of(self, collection: Collection) -> str:
         """What a collection is called on a server."""
         return f"{self.collections.prefix}{collection.name}"
 
     def layout_of(self, collection: Collection) -> CollectionsConfig:
-        """How a server keeps a collection: vectors that mean nothing are not quantised."""
+        """How a server stores a collection: vectors that no model made are not quantised."""
         if collection.dimensions is None:
             return self.collections
         return self.collections.model_copy(
@@ -62,4 +77,6 @@ def resolve_engines(engines: EnginesConfig, settings: Settings, data: Path) -> E
         vectors_trust=settings.vectors_trust_certificates,
         dimensions=engines.dimensions,
         collections=engines.collections,
+        query_seconds=engines.query_seconds,
+        disk_reserve_mb=engines.disk_reserve_mb,
     )

@@ -1,13 +1,13 @@
-"""Times as the engines keep them: ISO 8601 in UTC, texts of one length that sort as moments do."""
+"""Times as the engines store them: ISO 8601 in UTC, texts of one length that sort by time."""
 
 from datetime import UTC, datetime
 
 
-def as_text(moment: datetime) -> str:
-    """A moment for a property or a parameter."""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+def as_text(time: datetime) -> str:
+    """A time for a property or a parameter."""
+    return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def as_moment(text: str) -> datetime:
-    """The moment that a property holds."""
+    """The time that a property holds."""
     return datetime.fromisoformat(text)

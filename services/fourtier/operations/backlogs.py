@@ -1,4 +1,4 @@
-"""What waits on a flow's topics, as Pulsar's admin API tells it; nothing is taken or changed."""
+"""The backlog of a flow's topics, read by Pulsar's admin API; nothing is consumed or changed."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -11,34 +11,34 @@ from fourtier.runtime.bus.pulsar.admin import AdminConfig, PulsarAdmin, open_adm
 from fourtier.runtime.bus.pulsar.connection import VERSION_PROPERTY
 from fourtier.runtime.bus.pulsar.provisioning import BusNeeds
 
-#: Exact numbers; finding the oldest message means to read it.
+#: Exact numbers; to know the age of the oldest message the broker reads it.
 _PRECISELY = {"getPreciseBacklog": "true", "getEarliestTimeInBacklog": "true"}
 
 
-class _Told(BaseModel):
-    """What Pulsar tells, under its own names."""
+class _AdminModel(BaseModel):
+    """What the admin API returns, under its own names."""
 
     model_config = ConfigDict(alias_generator=to_camel)
 
 
-class _Consumer(_Told):
+class _ConsumerStats(_AdminModel):
     metadata: Mapping[str, str] = {}
 
 
-class _Group(_Told):
+class _SubscriptionStats(_AdminModel):
     msg_backlog: int
     earliest_msg_publish_time_in_backlog: int = 0
-    consumers: Sequence[_Consumer] = ()
+    consumers: Sequence[_ConsumerStats] = ()
 
     @property
     def oldest_at(self) -> float:
         return max(0, self.earliest_msg_publish_time_in_backlog) / 1000 if self.msg_backlog else 0.0
 
 
-class _Stats(_Told):
+class _TopicStats(_AdminModel):
     backlog_size: int = 0
     backlog_quota_limit_size: int = -1
-    subscriptions: Mapping[str, _Group]
+    subscriptions: Mapping[str, _SubscriptionStats]
 
     @property
     def quota_used(self) -> float:
@@ -48,14 +48,15 @@ class _Stats(_Told):
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """What waits on a topic for one of its groups.
+    """The backlog of one subscription to a topic.
 
     Attributes:
-        exists: whether messages are kept for the group at all.
+        group: the name of the subscription; it is the service's.
+        exists: whether there is such a subscription, for which the broker stores messages.
         messages: how many it has not acknowledged.
         oldest_at: when the oldest of them was published, in Unix seconds; 0 where none waits.
         versions: of Fourtier, of each replica that takes messages; empty where it does not say.
-        quota_used: share of what the broker keeps on the topic before it refuses to take more.
+        quota_used: share of the backlog quota; beyond the quota nothing can be published.
     """
 
     topic: str
@@ -67,17 +68,17 @@ class Queue:
     quota_used: float = 0.0
 
 
-async def read_queues(place: AdminConfig, needs: BusNeeds) -> list[Queue]:
-    """Every queue that a flow needs, also those that are not there; dead letters stand last.
+async def read_queues(config: AdminConfig, needs: BusNeeds) -> list[Queue]:
+    """Every queue that a flow needs, also one that is not there; dead letters stand last.
 
     Raises:
-        StartupError: the admin API cannot be reached, or refuses us.
+        StartupError: the admin API cannot be reached, or does not let us in.
     """
     wanted = [
         *sorted(needs.groups.items()),
         *sorted(needs.dead_letters.items()),
     ]
-    async with open_admin(place) as admin:
+    async with open_admin(config) as admin:
         if await admin.get(list[str], "persistent", needs.tenant, needs.namespace) is None:
             return [Queue(topic, group) for topic, groups in wanted for group in groups]
         read = await asyncio.gather(
@@ -90,25 +91,27 @@ async def read_queues(place: AdminConfig, needs: BusNeeds) -> list[Queue]:
     ]
 
 
-async def read_version(place: AdminConfig) -> str:
+async def read_version(config: AdminConfig) -> str:
     """The version of the broker.
 
     Raises:
         StartupError: as `read_queues`.
     """
-    async with open_admin(place) as admin:
+    async with open_admin(config) as admin:
         return await admin.version()
 
 
-async def _read(admin: PulsarAdmin, path: Sequence[str]) -> _Stats | None:
-    """A topic's numbers; those of one that somebody has divided are its parts' together."""
+async def _read(admin: PulsarAdmin, path: Sequence[str]) -> _TopicStats | None:
+    """The statistics of a topic; a partitioned topic has the sums over its partitions."""
     for kind in ("stats", "partitioned-stats"):
-        if (stats := await admin.get(_Stats, "persistent", *path, kind, **_PRECISELY)) is not None:
+        if (
+            stats := await admin.get(_TopicStats, "persistent", *path, kind, **_PRECISELY)
+        ) is not None:
             return stats
     return None
 
 
-def _queue(topic: str, group: str, stats: _Stats | None) -> Queue:
+def _queue(topic: str, group: str, stats: _TopicStats | None) -> Queue:
     found = stats.subscriptions.get(group) if stats is not None else None
     if stats is None or found is None:
         return Queue(topic, group)

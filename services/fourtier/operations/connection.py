@@ -1,24 +1,24 @@
-"""How a command finds the flow that it talks to."""
+"""How an interface finds the running flow that it talks to."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from fourtier.client import Client, client_on
-from fourtier.flows.model import DEFAULT_FLOW, Flow, read_flow
+from fourtier.flows.model import Flow, read_flow
 from fourtier.flows.plan import bus_config
 from fourtier.runtime.bus.contract import Bus
-from fourtier.runtime.bus.opening import BusConfig, open_bus
+from fourtier.runtime.bus.opening import BusConfig, embedded_security, open_bus
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.process.running import read_running
 from fourtier.runtime.settings import Settings, read_settings
 
 
 @asynccontextmanager
-async def open_flow_bus(flow: str = DEFAULT_FLOW) -> AsyncGenerator[Bus]:
+async def open_flow_bus(flow: str) -> AsyncGenerator[Bus]:
     """Connect to the bus of a running flow.
 
-    A flow with a broker of its own is found by its URL, one with the embedded bus by the note that
-    it leaves in its data directory.
+    A flow on a server is found by its URL, one with the embedded bus by the file that it writes
+    into its data directory.
 
     Raises:
         StartupError: no flow is running there.
@@ -34,19 +34,23 @@ def reachable_bus(flow: Flow, settings: Settings) -> BusConfig:
     Raises:
         StartupError: no flow is running with the data directory, or its bus is inside its process.
     """
-    place = bus_config(flow, settings)
-    if place.url == "memory://":
+    config = bus_config(flow, settings)
+    if config.url == "memory://":
         raise StartupError("a flow on memory:// can be reached only from its own process")
-    if place.url != "embedded":
-        return place
-    running = read_running(place.data)
+    if config.url != "embedded":
+        return config
+    running = read_running(config.data)
     return BusConfig(
-        url=running.bus_url, tenant=running.tenant, namespace=running.namespace, data=place.data
+        url=running.bus_url,
+        tenant=running.tenant,
+        namespace=running.namespace,
+        data=config.data,
+        security=config.security if config.security.token else embedded_security(config.data),
     )
 
 
 @asynccontextmanager
-async def open_client(flow: str = DEFAULT_FLOW) -> AsyncGenerator[Client]:
+async def open_client(flow: str) -> AsyncGenerator[Client]:
     """Make a client of a running flow.
 
     Raises: as `open_flow_bus`.

@@ -56,7 +56,7 @@ class OverloadedError(FourtierError):
     def __init__(self, topic: str, in_flight: int, retry_after: int) -> None:
         seconds = "1 second" if retry_after == 1 else f"{retry_after} seconds"
         super().__init__(
-            f"there is too much to do on {topic}, {in_flight} messages are in hand: "
+            f"there is too much to do on {topic}, {in_flight} messages are in flight: "
             f"come back in {seconds}"
         )
         self.retry_after = retry_after
@@ -116,8 +116,8 @@ class DeadlineExceededError(UnavailableError):
 
 
 class LostAnswerError(DeadlineExceededError):
-    """Pieces of a stream got lost on the way, as when the broker was started again in between."""
+    """Parts of a stream got lost, as when the broker was started again in between."""
 
     def __init__(self, topic: str) -> None:
-        FourtierError.__init__(self, f"a piece of the answer on {topic} got lost")
+        FourtierError.__init__(self, f"a part of the answer on {topic} got lost")
         self.topic = topic

@@ -39,7 +39,7 @@ class Provisioner(Protocol):
         """See what is there; changes nothing. The steps are to be done in their order.
 
         Raises:
-            StartupError: the server cannot be reached or refuses us.
+            StartupError: the server cannot be reached or does not authorise us.
         """
         ...
 

@@ -90,7 +90,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The environment, then the files of the directory that it names."""
-        del dotenv_settings, file_secret_settings  # one is not read, the other knows no place
+        del dotenv_settings, file_secret_settings  # one is not read, the other has no directory
         files = SecretsSettingsSource(settings_cls, secrets_dir=_Mounted().secrets)
         return init_settings, env_settings, files
 
@@ -103,7 +103,7 @@ def read_settings() -> Settings:
     """
     mounted = _Mounted().secrets
     if mounted is not None and not mounted.is_dir():
-        raise StartupError(f"FOURTIER_SECRETS names {mounted}, which is no directory")
+        raise StartupError(f"FOURTIER_SECRETS names {mounted}, which is not a directory")
     try:
         with warnings.catch_warnings():
             # Docker makes a directory where the file to be mounted is missing.
@@ -124,5 +124,5 @@ def _variable(name: str) -> str:
 
 
 def secret(value: SecretStr | None) -> str | None:
-    """The text of a secret, for the one place that hands it to a driver."""
+    """The text of a secret, to be handed to a driver."""
     return value.get_secret_value() if value is not None else None

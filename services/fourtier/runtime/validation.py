@@ -12,10 +12,10 @@ def in_words(error: ValidationError, whole: str, inside: str = "") -> str:
         inside: where the thing stands in a larger one, such as "services.facts".
     """
     return "; ".join(
-        f"{_place(item['loc'], inside) or whole}: {item['msg']}"
+        f"{_name_of(item['loc'], inside) or whole}: {item['msg']}"
         for item in error.errors(include_url=False, include_input=False, include_context=False)
     )
 
 
-def _place(loc: tuple[int | str, ...], inside: str) -> str:
+def _name_of(loc: tuple[int | str, ...], inside: str) -> str:
     return ".".join([*([inside] if inside else []), *map(str, loc)])

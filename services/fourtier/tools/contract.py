@@ -1,4 +1,4 @@
-"""What the loop asks of a tool."""
+"""What an agent asks of a tool."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,10 @@ class RunContext:
     """The run in which a tool is used.
 
     Attributes:
-        caller: asks other services.
+        run_id: the same when a run is continued after a crash.
+        scope: the user and the collection whose memory the run uses.
+        conversation_id: the conversation that the run belongs to.
+        caller: asks other services of the flow.
     """
 
     run_id: str
@@ -24,7 +27,7 @@ class RunContext:
 
 
 class ToolError(Exception):
-    """A tool could not do what it was asked; the text becomes the observation."""
+    """A tool could not do what it was asked; the model reads the text as its observation."""
 
 
 class Tool(Protocol):
@@ -32,8 +35,8 @@ class Tool(Protocol):
 
     Attributes:
         spec: name, description and the JSON schema of its arguments.
-        idempotent: whether running it twice does no more than once. One that is not is never run
-            again after a crash in the middle of it.
+        idempotent: whether running it twice has the same effect as running it once. A tool that is
+            not idempotent is never run again after a crash in the middle of it.
         groups: a request that names groups is offered only tools of one of them.
     """
 
@@ -49,11 +52,11 @@ class Tool(Protocol):
 
     @property
     def groups(self) -> Sequence[str]:
-        """What it belongs to."""
+        """The groups that it belongs to."""
         ...
 
     async def run(self, arguments: Metadata, context: RunContext) -> str:
-        """Do it and say what came of it.
+        """Do it; the result is what the model reads.
 
         Raises:
             ToolError: it could not be done.

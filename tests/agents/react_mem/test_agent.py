@@ -18,7 +18,7 @@ from fourtier.schema.working_memory import (
     GetWorkingMemoryRequest,
     WorkingMemoryItem,
 )
-from fourtier.tools import functions, tool
+from fourtier.tools import installed, tool
 from tests.support.flow import RunningFlow, running_flow
 from tests.support.model import Calls, Fails, Says, ScriptedModel, scripted_model
 from tests.support.waiting import wait_until
@@ -38,13 +38,17 @@ ALL = {
 
 @asynccontextmanager
 async def agent(
-    data: Path, *script: Any, without: tuple[str, ...] = (), **parameters: Any
+    data: Path,
+    *script: Any,
+    without: tuple[str, ...] = (),
+    bus: str = "memory://",
+    **parameters: Any,
 ) -> AsyncGenerator[tuple[RunningFlow, Client, ScriptedModel]]:
     services = {name: values for name, values in ALL.items() if name not in without}
     services |= {"agent": parameters}
     async with (
         scripted_model(*script) as model,
-        running_flow(data, services, settings=model.settings) as flow,
+        running_flow(data, services, bus=bus, settings=model.settings) as flow,
         client_on(flow.bus) as client,
     ):
         yield flow, client, model
@@ -121,7 +125,7 @@ async def test_the_last_step_has_no_tools_and_must_answer(tmp_path: Path) -> Non
     assert "no steps left" in model.requests[2].text
 
 
-async def test_a_tier_that_is_down_is_left_out_and_named(tmp_path: Path) -> None:
+async def test_an_unavailable_tier_is_left_out_and_named(tmp_path: Path) -> None:
     down = {"episodes", "working-memory"}
     async with agent(tmp_path, without=tuple(down), **{"tier-seconds": 0.3}) as (_, client, model):
 
@@ -179,7 +183,9 @@ async def test_history_state_and_group_are_honoured(tmp_path: Path) -> None:
     assert set(model.requests[0].tools) == {"retrieve_facts", "recall_episodes", "store_fact"}
 
 
-async def test_a_model_that_refuses_ends_the_run_with_its_reason(tmp_path: Path) -> None:
+async def test_a_model_that_rejects_the_request_ends_the_run_with_its_reason(
+    tmp_path: Path,
+) -> None:
     async with agent(tmp_path, Fails(401)) as (_, client, _model):
         reply = await client.answer("Hello?", user="ann", conversation_id="c1")
 
@@ -217,10 +223,10 @@ def offer(monkeypatch: pytest.MonkeyPatch, function: Callable[..., Any]) -> None
         assert group == "fourtier.tools"
         return [Offered()]
 
-    monkeypatch.setattr(functions, "entry_points", entry_points)
+    monkeypatch.setattr(installed, "entry_points", entry_points)
 
 
-async def cut_off_in(flow: RunningFlow, tool_name: str) -> None:
+async def interrupted_in(flow: RunningFlow, tool_name: str) -> None:
     """Leave a run as a crash in the middle of a tool leaves it."""
     await flow.caller.call(
         APPEND_WORKING_MEMORY,
@@ -242,7 +248,7 @@ async def cut_off_in(flow: RunningFlow, tool_name: str) -> None:
 
 
 @pytest.mark.parametrize("idempotent", [True, False])
-async def test_a_run_is_taken_up_where_it_was_cut_off(
+async def test_an_interrupted_run_is_continued(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, idempotent: bool
 ) -> None:
     charged: list[str] = []
@@ -255,7 +261,7 @@ async def test_a_run_is_taken_up_where_it_was_cut_off(
 
     offer(monkeypatch, charge)
     async with agent(tmp_path, Says("See above.")) as (flow, _client, model):
-        await cut_off_in(flow, "charge")
+        await interrupted_in(flow, "charge")
         request = AgentRequest(question="Pay", user="ann", enable_memory=True, request_id="r1")
         got = [reply async for reply in flow.caller.stream(AGENT_REQUEST, request)]
 
@@ -270,7 +276,7 @@ async def test_a_run_is_taken_up_where_it_was_cut_off(
     assert got[-1].content == "See above."
 
 
-async def test_the_trace_is_discarded_and_the_answer_kept(tmp_path: Path) -> None:
+async def test_the_trace_is_discarded_and_the_answer_stays(tmp_path: Path) -> None:
     async with agent(tmp_path, Calls("clock", {}), Says("Noon.")) as (flow, client, _model):
         reply = await client.answer("What time is it?", user="ann")
 

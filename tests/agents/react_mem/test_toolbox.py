@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from fourtier.tools import tool
 from fourtier.agents.react_mem.tools.builtin import calculator, clock
 from fourtier.agents.react_mem.tools.toolbox import Toolbox, build_toolbox
 from fourtier.runtime.bus.memory import MemoryBus
@@ -14,6 +13,7 @@ from fourtier.runtime.errors import StartupError
 from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.completion import MALFORMED_ARGUMENTS
 from fourtier.schema.message import Metadata, Scope
+from fourtier.tools import tool
 from fourtier.tools.contract import RunContext
 from fourtier.tools.functions import FunctionTool
 
@@ -43,7 +43,17 @@ async def test_calculator_works_out_arithmetic_and_nothing_else() -> None:
 
 async def test_clock_knows_time_zones() -> None:
     assert (await use(clock, {})).endswith("UTC")
-    assert "is no time zone" in await use(clock, {"time_zone": "Mars/Olympus"})
+    assert "is not a time zone" in await use(clock, {"time_zone": "Mars/Olympus"})
+
+
+async def test_a_function_gets_the_context_of_its_run_and_the_model_does_not_see_it() -> None:
+    def whose(thing: str, context: RunContext) -> str:
+        """Say whose it is."""
+        return f"{thing} of {context.scope.user} in {context.run_id}"
+
+    assert set(FunctionTool(whose).spec.parameters["properties"]) == {"thing"}
+    assert await use(whose, {"thing": "the budget"}) == "the budget of ann in run"
+    assert "context: Extra inputs" in await use(whose, {"thing": "x", "context": "y"})
 
 
 async def test_wrong_arguments_are_named() -> None:
@@ -111,12 +121,12 @@ def test_groups_and_memory_decide_what_is_offered() -> None:
     assert box.is_idempotent("calculator")
 
 
-def test_two_tools_of_one_name_are_refused() -> None:
+def test_two_tools_of_one_name_are_an_error() -> None:
     with pytest.raises(StartupError, match="more than one tool is named clock"):
         Toolbox([FunctionTool(clock), FunctionTool(clock)], seconds=1, limit=1)
 
 
-def test_a_function_without_annotations_is_refused() -> None:
+def test_a_function_without_annotations_is_an_error() -> None:
     def vague(thing):
         return thing
 
@@ -124,7 +134,7 @@ def test_a_function_without_annotations_is_refused() -> None:
         FunctionTool(vague)
 
 
-async def test_arguments_that_were_no_json_are_told_and_nothing_is_run() -> None:
+async def test_with_malformed_arguments_no_tool_is_run_and_the_observation_quotes_them() -> None:
     ran: list[str] = []
 
     def order() -> str:
@@ -133,5 +143,7 @@ async def test_arguments_that_were_no_json_are_told_and_nothing_is_run() -> None
         return "ordered"
 
     observation = await use(order, {MALFORMED_ARGUMENTS: '{"article": '})
-    assert observation == 'The arguments were no JSON object: {"article": '
+    assert observation == (
+        'The arguments must be a JSON object of at most 24000 characters, not: {"article": '
+    )
     assert ran == []

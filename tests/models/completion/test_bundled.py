@@ -89,21 +89,21 @@ async def test_offered_a_tool_it_makes_a_valid_step(tmp_path: Path) -> None:
         assert set(action.arguments) == {"zone"}
 
 
-async def test_a_prompt_that_is_too_long_is_refused_in_words(tmp_path: Path) -> None:
+async def test_a_prompt_that_is_too_long_is_a_clear_error(tmp_path: Path) -> None:
     async with completion(tmp_path, context_window=512) as caller:
         with pytest.raises(CallFailedError, match="exceeds the available context size") as error:
             await complete(caller, "word " * 1_000)
-    assert error.value.type == "model-refused"
+    assert error.value.type == "model-rejected"
 
 
 async def test_other_programs_are_kept_out_and_it_stops_in_order() -> None:
-    async with bundled.bundled_model(512) as place, aiohttp.ClientSession() as session:
+    async with bundled.bundled_model(512) as server, aiohttp.ClientSession() as session:
         body = {"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 1}
-        async with session.post(f"{place.url}/chat/completions", json=body) as response:
+        async with session.post(f"{server.url}/chat/completions", json=body) as response:
             assert response.status == 401
     async with aiohttp.ClientSession() as session:
         with pytest.raises(aiohttp.ClientConnectionError):
-            await session.get(place.url)
+            await session.get(server.url)
 
 
 async def test_a_missing_package_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,7 +123,7 @@ async def test_a_busy_model_is_asked_again(tmp_path: Path, model: ScriptedModel)
     ("reply", "error_type"),
     [
         (Fails(503), "model-busy"),
-        (Fails(401, "wrong key sk-secret"), "model-refused"),
+        (Fails(401, "wrong key sk-secret"), "model-rejected"),
         (Cuts("It is"), "model-cut-off"),
         (Cuts(), "model-unreachable"),
         (Says(""), "model-malformed"),
@@ -176,7 +176,39 @@ async def test_a_reply_that_breaks_off_is_counted(tmp_path: Path, model: Scripte
             assert error.value.type == error_type
 
 
-async def test_completions_run_side_by_side_up_to_the_limit(
+async def test_a_reply_without_an_end_is_stopped(tmp_path: Path, model: ScriptedModel) -> None:
+    model.then(Says(" ".join(["x" * 90_000] * 3)))
+    async with running_flow(tmp_path, {"completion": {}}, settings=model.settings) as flow:
+        with pytest.raises(CallFailedError, match="more than 200000 characters") as error:
+            await complete(flow.caller)
+    assert error.value.type == "model-cut-off"
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"messages": QUESTION * 1_001}, "messages: .*1000 items"),
+        (
+            {"messages": (ChatMessage.model_construct(role="user", content="x" * 1_000_001),)},
+            "0.content",
+        ),
+        ({"tools": (CALCULATOR,) * 1_001}, "tools: .*1000 items"),
+        ({"max_tokens": 10**9}, "max_tokens"),
+    ],
+)
+async def test_a_request_beyond_a_limit_is_malformed(
+    tmp_path: Path, model: ScriptedModel, more: dict[str, Any], words: str
+) -> None:
+    request = CompleteRequest.model_construct(**{"messages": QUESTION} | more)
+    async with running_flow(tmp_path, {"completion": {}}, settings=model.settings) as flow:
+        with pytest.raises(CallFailedError, match=words) as error:
+            async for _ in flow.caller.stream(COMPLETE, request):
+                pass
+    assert error.value.type == "malformed"
+    assert model.requests == []
+
+
+async def test_completions_run_concurrently_up_to_the_limit(
     tmp_path: Path, model: ScriptedModel
 ) -> None:
     gate = asyncio.Event()

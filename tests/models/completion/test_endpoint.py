@@ -1,13 +1,14 @@
 """The HTTP side: streaming, retries, and everything that an endpoint can do wrong."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import aiohttp
 import pytest
+import stamina
 
 from fourtier.models.completion.backoff import Backoff, retry_after
 from fourtier.models.completion.endpoint import Endpoint
@@ -15,62 +16,56 @@ from fourtier.models.completion.errors import (
     ModelBusyError,
     ModelCutOffError,
     ModelMalformedError,
-    ModelRefusedError,
+    ModelRejectedError,
     ModelUnreachableError,
 )
 from fourtier.models.completion.wire import ChatRequest, PromptMessage
-from fourtier.runtime.rpc.retry import Retry
 from tests.support.model import Cuts, Fails, Reply, Says, ScriptedModel, Sends, scripted_model
 from tests.support.waiting import wait_until
 
 REQUEST = ChatRequest(model="m", messages=(PromptMessage(role="user", content="Hello?"),))
 
 
-class Pauses:
-    """Records the pauses between attempts and takes none."""
-
-    def __init__(self) -> None:
-        self.taken: list[float] = []
-
-    async def __call__(self, seconds: float) -> None:
-        self.taken.append(seconds)
+@pytest.fixture(autouse=True)
+def without_pauses() -> Generator[None]:
+    """Retries follow at once; their number stays."""
+    with stamina.set_testing(True, attempts=100, cap=True):
+        yield
 
 
 @asynccontextmanager
 async def endpoint_at(
-    url: str, pauses: Pauses | None = None, *, heartbeat_timeout: float = 20.0, attempts: int = 3
+    url: str, *, read_seconds: float = 20.0, attempts: int = 3
 ) -> AsyncGenerator[Endpoint]:
-    timeout = aiohttp.ClientTimeout(total=None, sock_read=heartbeat_timeout)
-    backoff = Backoff(Retry(attempts=attempts, first=0.5), longest=30.0)
-    async with aiohttp.ClientSession(timeout=timeout) as session:
-        yield Endpoint(session, url, "sk-secret", backoff, pauses or Pauses())
+    limits = aiohttp.ClientTimeout(total=None, sock_read=read_seconds)
+    async with aiohttp.ClientSession(timeout=limits) as session:
+        yield Endpoint(session, url, "sk-secret", Backoff(attempts, longest=30.0))
 
 
 @asynccontextmanager
 async def connected(
-    *replies: Reply, heartbeat_timeout: float = 20.0
+    *replies: Reply, read_seconds: float = 20.0
 ) -> AsyncGenerator[tuple[ScriptedModel, Endpoint]]:
     async with (
         scripted_model(*replies) as model,
-        endpoint_at(model.url, heartbeat_timeout=heartbeat_timeout) as endpoint,
+        endpoint_at(model.url, read_seconds=read_seconds) as endpoint,
     ):
         yield model, endpoint
 
 
-async def said_by(endpoint: Endpoint) -> str:
-    return "".join(
-        [choice.piece.text async for chunk in endpoint.stream(REQUEST) for choice in chunk.choices]
-    )
+async def text_of(endpoint: Endpoint) -> str:
+    async with aclosing(endpoint.stream(REQUEST)) as chunks:
+        return "".join([choice.piece.text async for chunk in chunks for choice in chunk.choices])
 
 
-async def said_at(model: ScriptedModel, pauses: Pauses | None = None) -> str:
-    async with endpoint_at(model.url, pauses) as endpoint:
-        return await said_by(endpoint)
+async def ask(model: ScriptedModel) -> str:
+    async with endpoint_at(model.url) as endpoint:
+        return await text_of(endpoint)
 
 
-async def test_it_asks_as_the_api_wants_to_be_asked() -> None:
+async def test_the_request_has_the_form_of_the_api() -> None:
     async with scripted_model("Hello.") as model:
-        assert await said_at(model) == "Hello."
+        assert await ask(model) == "Hello."
     (request,) = model.requests
     assert request.headers["Authorization"] == "Bearer sk-secret"
     assert request.json == {
@@ -92,49 +87,65 @@ async def test_pieces_come_before_the_reply_is_finished() -> None:
     assert "".join(rest) == " two."
 
 
-async def test_a_busy_endpoint_is_asked_again_when_it_says() -> None:
-    pauses = Pauses()
+async def test_a_busy_endpoint_is_asked_again() -> None:
+    async with (
+        scripted_model(Fails(429), Fails(500), Cuts(), "Hello.") as model,
+        endpoint_at(model.url, attempts=4) as endpoint,
+    ):
+        assert await text_of(endpoint) == "Hello."
+    assert len(model.requests) == 4
+
+
+async def test_the_pause_is_the_one_that_the_endpoint_asks_for() -> None:
     in_a_while = format_datetime(datetime.now(UTC) + timedelta(seconds=20), usegmt=True)
-    script = [
-        Fails(429, headers={"Retry-After": "7"}),
-        Fails(503, headers={"Retry-After": in_a_while}),
-        "Hello.",
-    ]
-    async with scripted_model(*script) as model:
-        assert await said_at(model, pauses) == "Hello."
-    first, second = pauses.taken
-    assert first == 7
-    assert 15 < second <= 20
+    for value, shortest, longest in [("7", 7, 7), (in_a_while, 15, 20)]:
+        async with (
+            scripted_model(Fails(429, headers={"Retry-After": value})) as model,
+            endpoint_at(model.url, attempts=1) as endpoint,
+        ):
+            with pytest.raises(ModelBusyError) as error:
+                await text_of(endpoint)
+        cause = error.value.__cause__
+        assert isinstance(cause, ModelBusyError)
+        assert shortest <= Backoff().pause(cause) <= longest
 
 
-async def test_without_a_word_the_pauses_grow() -> None:
-    pauses = Pauses()
-    async with scripted_model(Fails(500), Cuts(), "Hello.") as model:
-        assert await said_at(model, pauses) == "Hello."
-    first, second = pauses.taken
-    assert 0.25 <= first <= 0.5 <= second <= 1.0
+def test_without_a_pause_from_the_endpoint_the_backoff_decides() -> None:
+    assert Backoff().pause(ModelBusyError("503")) is True
+    assert Backoff().pause(ModelUnreachableError("no connection")) is True
+    assert Backoff().pause(ModelRejectedError("401")) is False
+    assert Backoff().pause(ModelMalformedError("html")) is False
 
 
-async def test_attempts_come_to_an_end() -> None:
+async def test_the_attempts_are_limited() -> None:
     async with scripted_model(script=lambda _: Fails(502, "bad gateway")) as model:
-        with pytest.raises(ModelBusyError, match=r"502: bad gateway; given up after 3 attempt"):
-            await said_at(model)
+        with pytest.raises(ModelBusyError, match=r"502: bad gateway; failed after 3 attempt"):
+            await ask(model)
     assert len(model.requests) == 3
 
 
-async def test_an_endpoint_that_wants_a_long_pause_is_given_up_at_once() -> None:
-    pauses = Pauses()
-    async with scripted_model(Fails(429, headers={"Retry-After": "3600"})) as model:
+async def test_an_endpoint_that_asks_for_a_long_pause_is_not_asked_again() -> None:
+    script = [Fails(429, headers={"Retry-After": "3600"}), "Hello."]
+    async with scripted_model(*script) as model:
         with pytest.raises(ModelBusyError, match="429"):
-            await said_at(model, pauses)
-    assert pauses.taken == []
+            await ask(model)
+    assert len(model.requests) == 1
+
+
+async def test_a_retry_is_logged_with_its_reason(caplog: pytest.LogCaptureFixture) -> None:
+    async with scripted_model(Fails(503, "too busy"), "Hello.") as model:
+        await ask(model)
+    ours = [each for each in caplog.records if each.name.startswith("fourtier")]
+    assert [each.levelname for each in ours] == ["WARNING"]
+    assert "asked again" in ours[0].getMessage()
+    assert "503: too busy" in ours[0].getMessage()
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
-async def test_a_refusal_is_not_tried_again(status: int) -> None:
+async def test_a_rejected_request_is_not_retried(status: int) -> None:
     async with scripted_model(Fails(status, "it is because of you")) as model:
-        with pytest.raises(ModelRefusedError, match=f"{status}: it is because of you"):
-            await said_at(model)
+        with pytest.raises(ModelRejectedError, match=f"{status}: it is because of you"):
+            await ask(model)
     assert len(model.requests) == 1
 
 
@@ -142,25 +153,25 @@ async def test_the_key_is_never_shown() -> None:
     script = [Fails(401, "wrong key: sk-secret"), Sends("data: {sk-secret\n\n")]
     async with scripted_model(*script) as model:
         for _ in script:
-            with pytest.raises((ModelRefusedError, ModelMalformedError)) as error:
-                await said_at(model)
+            with pytest.raises((ModelRejectedError, ModelMalformedError)) as error:
+                await ask(model)
             assert "sk-secret" not in str(error.value)
             assert "***" in str(error.value)
 
 
-async def test_what_usually_helps_is_said() -> None:
+async def test_the_error_gives_advice() -> None:
     async with scripted_model(Fails(400, "response_format is unknown")) as model:
-        with pytest.raises(ModelRefusedError, match="json-mode: object"):
-            await said_at(model)
+        with pytest.raises(ModelRejectedError, match="json-mode: object"):
+            await ask(model)
         async with endpoint_at(model.url.removesuffix("/v1")) as endpoint:
-            with pytest.raises(ModelRefusedError, match=r"end in /v1\?"):
-                await said_by(endpoint)
+            with pytest.raises(ModelRejectedError, match=r"end in /v1\?"):
+                await text_of(endpoint)
 
 
 async def test_a_reply_that_breaks_off_is_not_begun_again() -> None:
     async with scripted_model(Cuts("Once upon a"), "a time") as model:
         with pytest.raises(ModelCutOffError, match="cut off"):
-            await said_at(model)
+            await ask(model)
     assert len(model.requests) == 1
 
 
@@ -168,29 +179,29 @@ async def test_an_orderly_end_before_the_end_is_a_break_too() -> None:
     begun = 'data: {"choices": [{"delta": {"content": "Once"}}]}\n\n'
     async with scripted_model(Sends(begun)) as model:
         with pytest.raises(ModelCutOffError, match="before its end"):
-            await said_at(model)
+            await ask(model)
 
 
-async def test_silence_is_an_error_and_tried_again() -> None:
+async def test_an_endpoint_that_sends_nothing_is_asked_again() -> None:
     never = asyncio.Event()
     late = Says("late", before=never)
-    async with connected(late, "Hello.", heartbeat_timeout=0.2) as (_, endpoint):
-        assert await said_by(endpoint) == "Hello."
+    async with connected(late, "Hello.", read_seconds=0.2) as (_, endpoint):
+        assert await text_of(endpoint) == "Hello."
 
 
-async def test_silence_between_two_pieces_is_an_error() -> None:
+async def test_a_pause_between_two_pieces_is_an_error_when_it_is_too_long() -> None:
     never = asyncio.Event()
-    async with connected(Says("One two.", between=never), heartbeat_timeout=0.2) as (_, endpoint):
-        with pytest.raises(ModelCutOffError, match="silent"):
-            await said_by(endpoint)
+    async with connected(Says("One two.", between=never), read_seconds=0.2) as (_, endpoint):
+        with pytest.raises(ModelCutOffError, match="sends nothing"):
+            await text_of(endpoint)
 
 
-async def test_nobody_there_is_a_clear_error(unused_tcp_port: int) -> None:
-    pauses = Pauses()
-    async with endpoint_at(f"http://127.0.0.1:{unused_tcp_port}/v1", pauses) as endpoint:
-        with pytest.raises(ModelUnreachableError, match=r"no connection to http://127\.0\.0\.1"):
-            await said_by(endpoint)
-    assert len(pauses.taken) == 2
+async def test_an_unreachable_endpoint_is_a_clear_error(unused_tcp_port: int) -> None:
+    async with endpoint_at(f"http://127.0.0.1:{unused_tcp_port}/v1") as endpoint:
+        with pytest.raises(ModelUnreachableError) as error:
+            await text_of(endpoint)
+    assert str(error.value).startswith("no connection to http://127.0.0.1")
+    assert str(error.value).endswith("failed after 3 attempt(s)")
 
 
 @pytest.mark.parametrize(
@@ -205,20 +216,20 @@ async def test_nobody_there_is_a_clear_error(unused_tcp_port: int) -> None:
 async def test_a_malformed_stream_is_a_clear_error(body: str) -> None:
     async with scripted_model(Sends(body)) as model:
         with pytest.raises(ModelMalformedError) as error:
-            await said_at(model)
+            await ask(model)
     assert len(str(error.value)) < 1_000
 
 
 async def test_a_page_instead_of_a_stream_is_a_clear_error() -> None:
     async with scripted_model(Sends("<html>Log in</html>", "text/html")) as model:
-        with pytest.raises(ModelMalformedError, match="text/html, no event stream"):
-            await said_at(model)
+        with pytest.raises(ModelMalformedError, match="text/html, not an event stream"):
+            await ask(model)
 
 
-async def test_an_error_in_the_stream_is_tried_again_while_nothing_was_said() -> None:
+async def test_an_error_in_the_stream_is_retried_while_nothing_was_said() -> None:
     broken = 'data: {"error": {"message": "overloaded"}}\n\n'
     async with scripted_model(Sends(broken), "Hello.") as model:
-        assert await said_at(model) == "Hello."
+        assert await ask(model) == "Hello."
 
 
 async def test_events_are_read_however_they_are_written() -> None:
@@ -230,16 +241,16 @@ async def test_events_are_read_however_they_are_written() -> None:
         "data: [DONE]"
     )
     async with scripted_model(Sends(body)) as model:
-        assert await said_at(model) == "Héllo"
+        assert await ask(model) == "Héllo"
 
 
 async def test_an_endpoint_that_does_not_stream_is_understood() -> None:
     body = '{"choices": [{"message": {"content": "Hello."}, "finish_reason": "stop"}]}'
     async with scripted_model(Sends(body, "application/json")) as model:
-        assert await said_at(model) == "Hello."
+        assert await ask(model) == "Hello."
 
 
-async def test_who_stops_reading_frees_the_endpoint() -> None:
+async def test_closing_the_stream_closes_the_connection() -> None:
     never = asyncio.Event()
     async with connected(Says("One two.", between=never)) as (model, endpoint):
         async with aclosing(endpoint.stream(REQUEST)) as chunks:
@@ -247,10 +258,10 @@ async def test_who_stops_reading_frees_the_endpoint() -> None:
         await wait_until(lambda: model.dropped == 1)
 
 
-async def test_a_cancelled_reader_frees_the_endpoint() -> None:
+async def test_cancelling_the_reader_closes_the_connection() -> None:
     never = asyncio.Event()
     async with connected(Says("One two.", before=never)) as (model, endpoint):
-        reading = asyncio.create_task(said_by(endpoint))
+        reading = asyncio.create_task(text_of(endpoint))
         await wait_until(lambda: len(model.requests) == 1)
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)

@@ -70,7 +70,7 @@ def test_definitions_of_a_tool_are_found_from_the_root() -> None:
     assert schema["$defs"] == {"search.Place": {"type": "string", "enum": ["web", "mail"]}}
 
 
-def test_the_tools_are_told_in_words_too() -> None:
+def test_the_prompt_describes_the_tools_too() -> None:
     system, question = sent(SchemaDialect())["messages"]
     assert system["content"].startswith("Be brief.\n\nReply with one JSON object")
     assert "- clock: The time." in system["content"]
@@ -143,7 +143,7 @@ def test_what_is_no_step_is_an_error(text: str) -> None:
         read([text])
 
 
-def test_a_server_that_does_not_enforce_the_schema_is_told_apart() -> None:
+def test_a_server_that_does_not_enforce_the_schema_is_recognised() -> None:
     with pytest.raises(ModelMalformedError, match="use the dialect `tools`"):
         read(["The time ", "is eight."])
 
@@ -157,6 +157,6 @@ def test_an_answer_cut_off_is_given_and_an_action_cut_off_is_not(
         read(['{"action": "search", "arguments": {"a": "b'], "length")
 
 
-def test_arguments_that_are_no_object_go_on_for_the_tool_to_refuse() -> None:
+def test_arguments_that_are_not_an_object_are_passed_on_as_malformed() -> None:
     (action,) = read(['{"action": "search", "arguments": "web"}'])
     assert action.arguments == {MALFORMED_ARGUMENTS: "web"}

@@ -58,8 +58,8 @@ def test_pieces_make_no_difference(
     case: tuple[str, bool, tuple[str, str]], cuts: list[int]
 ) -> None:
     text, call, expected = case
-    places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
-    parts = [text[a:b] for a, b in pairwise(places)]
+    cuts_at = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
+    parts = [text[a:b] for a, b in pairwise(cuts_at)]
     if text is LONG and call:
         # What was over the limit when the call came is said already; the whole of it is.
         assert "".join(read(parts, call=call)) == LONG

@@ -9,7 +9,7 @@ from fourtier.models.completion.dialects.tools import ToolsDialect
 from fourtier.models.completion.errors import (
     ModelCutOffError,
     ModelMalformedError,
-    ModelRefusedError,
+    ModelRejectedError,
 )
 from fourtier.models.completion.wire import Delta
 from fourtier.schema.completion import (
@@ -72,7 +72,7 @@ def test_without_tools_nothing_is_added() -> None:
     }
 
 
-def test_a_call_is_put_together_from_its_pieces() -> None:
+def test_a_call_is_assembled_from_its_pieces() -> None:
     pieces = read(
         [
             {"content": "<thought>I must"},
@@ -123,7 +123,7 @@ def test_only_the_first_call_is_used(caplog: pytest.LogCaptureFixture) -> None:
 
 
 @pytest.mark.parametrize("arguments", ["{expression: 1+1", '"1+1"', "[1]", "1+1"])
-def test_arguments_that_are_no_json_object_go_on_for_the_tool_to_refuse(arguments: str) -> None:
+def test_arguments_that_are_not_a_json_object_are_passed_on_as_malformed(arguments: str) -> None:
     (action,) = read([call(arguments, name="calculator")])
     assert action.arguments == {MALFORMED_ARGUMENTS: arguments}
 
@@ -139,7 +139,7 @@ def test_a_late_call_is_passed_on_although_the_answer_has_begun() -> None:
     [
         ("stop", ModelMalformedError),
         ("length", ModelCutOffError),
-        ("content_filter", ModelRefusedError),
+        ("content_filter", ModelRejectedError),
     ],
 )
 def test_neither_answer_nor_call_is_an_error(reason: str, error: type[Exception]) -> None:
@@ -168,7 +168,7 @@ def test_an_output_schema_goes_out_as_response_format_and_without_tools() -> Non
     }
 
 
-def test_an_endpoint_without_schemas_is_told_in_words() -> None:
+def test_for_an_endpoint_without_schemas_the_prompt_has_the_schema() -> None:
     prompt = ToolsDialect(json_schemas=False).prompt(OUTPUT)
     assert prompt.model_dump(exclude_none=True)["response_format"] == {"type": "json_object"}
     assert '{"type": "object"}' in prompt.messages[0].content

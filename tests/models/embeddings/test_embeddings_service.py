@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fourtier.models.embeddings import bundled
+from fourtier.runtime.errors import CallFailedError
 from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.embeddings import EMBED, EmbedRequest
 from tests.support.flow import running_flow
@@ -43,16 +44,28 @@ async def test_vectors_are_of_unit_length_and_near_for_near_meanings(caller: Cal
 
 async def test_vectors_come_in_the_order_of_their_texts(caller: Caller) -> None:
     texts = [f"{'word ' * (number % 9)}number {number}" for number in range(60)]
-    together = await embed(caller, *texts)
-    for place in (0, 17, 59):
-        (alone,) = await embed(caller, f"{texts[place]}")
-        assert cosine(alone, together[place]) > 0.99
+    batch = await embed(caller, *texts)
+    for index in (0, 17, 59):
+        (alone,) = await embed(caller, f"{texts[index]}")
+        assert cosine(alone, batch[index]) > 0.99
 
 
-async def test_a_text_has_nearly_the_same_vector_in_whatever_company(tmp_path: Path) -> None:
+async def test_a_text_has_nearly_the_same_vector_in_every_batch(tmp_path: Path) -> None:
     text = "Ann moved to Oslo in May."
     async with running_flow(tmp_path / "alone", {"embeddings": {}}) as flow:
         (alone,) = await embed(flow.caller, text)
-    async with running_flow(tmp_path / "together", {"embeddings": {"threads": 1}}) as flow:
-        *_, together = await embed(flow.caller, "A much longer text " * 12, "x", text)
-    assert cosine(alone, together) > 0.99
+    async with running_flow(tmp_path / "batch", {"embeddings": {"threads": 1}}) as flow:
+        *_, batch = await embed(flow.caller, "A much longer text " * 12, "x", text)
+    assert cosine(alone, batch) > 0.99
+
+
+@pytest.mark.parametrize(
+    ("texts", "limit"),
+    [(("x",) * 513, "512 items"), (("x" * 200_001,), "200000 characters"), ((), "1 item")],
+)
+async def test_texts_beyond_a_limit_are_malformed(
+    caller: Caller, texts: tuple[str, ...], limit: str
+) -> None:
+    with pytest.raises(CallFailedError, match=limit) as error:
+        await caller.call(EMBED, EmbedRequest.model_construct(texts=texts))
+    assert error.value.type == "malformed"

@@ -76,17 +76,17 @@ async def test_who_gives_up_does_not_take_the_vector_from_another() -> None:
     model = GatedModel()
     encoder = Encoder(model, cache_size=10, threads=1)
     hasty = asyncio.create_task(encoder.encode(["same"]))
-    patient = asyncio.create_task(encoder.encode(["same"]))
+    waiting = asyncio.create_task(encoder.encode(["same"]))
     await wait_until(lambda: bool(model.runs))
     hasty.cancel()
     with pytest.raises(asyncio.CancelledError):
         await hasty
     model.open()
-    assert await patient == [Vector.of([4.0])]
+    assert await waiting == [Vector.of([4.0])]
     await encoder.close()
 
 
-async def test_what_the_model_says_of_a_bad_text_is_told_and_does_not_stay() -> None:
+async def test_an_error_of_the_model_reaches_the_caller_and_is_not_cached() -> None:
     model = GatedModel()
     model.open()
     encoder = Encoder(model, cache_size=10, threads=1)

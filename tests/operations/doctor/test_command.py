@@ -1,4 +1,4 @@
-"""`fourtier doctor` as a user meets it: a table with every problem in it, and never a traceback."""
+"""`fourtier doctor` as a user sees it: a table with every problem in it, and never a traceback."""
 
 import json
 from collections.abc import Callable
@@ -11,6 +11,7 @@ from aiohttp import web
 
 from fourtier.interfaces.cli import main
 from fourtier.runtime.bus.contract import Address
+from fourtier.runtime.bus.embedded.access_token import read_token
 from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, connect_pulsar
 from fourtier.runtime.process.running import read_running
 from fourtier.schema.message import Scope
@@ -58,7 +59,7 @@ async def test_a_flow_that_is_up_is_well_until_something_is_not(tmp_path: Path) 
     letters = rows_of(said)["dead letters of facts"]
     assert code == 1
     assert letters["found"].startswith("1, the oldest of 20")
-    assert "malformed: is no valid StoreFactRequest" in letters["found"]
+    assert "malformed: is not a valid StoreFactRequest" in letters["found"]
     assert "fourtier dead-letters replay" in letters["remedy"]
     assert table[0] == 1
     assert "dead letters of facts" in table[1]
@@ -71,8 +72,9 @@ async def has_letters(command: FlowCommand) -> bool:
 
 async def publish_malformed(data: Path) -> None:
     running = read_running(data)
-    place = running.bus_url, running.tenant, running.namespace
-    async with connect_pulsar(*place, security=PulsarSecurity(), log_file="/dev/null") as bus:
+    flow = running.bus_url, running.tenant, running.namespace
+    security = PulsarSecurity(token=read_token(data / "bus"))
+    async with connect_pulsar(*flow, security=security, log_file="/dev/null") as bus:
         await bus.publish(Address("facts.store"), b"{}", key="k")
 
 
@@ -123,12 +125,12 @@ def test_each_part_that_cannot_be_reached_is_one_row_with_a_remedy(doctor: Docto
     assert code == 1
     wrong = {what for what, row in rows.items() if not row["well"]}
     assert wrong == {"bus", "graph", "vectors", "queues"}
-    assert all(NOBODY in rows[what]["found"] for what in wrong)  # known, and not given up
+    assert all(NOBODY in rows[what]["found"] for what in wrong)  # and not "no answer in time"
     assert all(rows[what]["remedy"] for what in wrong)
     assert rows["this program"]["well"]
 
 
-def test_an_admin_address_that_nobody_gave_is_told(doctor: Doctor, flow: Path) -> None:
+def test_a_missing_admin_address_is_reported(doctor: Doctor, flow: Path) -> None:
     content = yaml.safe_load(flow.read_text("utf-8"))
     del content["bus"]["admin-url"]
     flow.write_text(yaml.safe_dump(content), "utf-8")
@@ -149,7 +151,7 @@ async def qdrant(_request: web.Request) -> web.StreamResponse:
         (failing(500, f"{KEY} and {TOKEN[:3]}"), False, "500"),
     ],
 )
-async def test_a_vector_server_tells_its_version_or_why_not(
+async def test_a_vector_server_is_shown_with_its_version_or_its_error(
     doctor: Doctor, answer: Any, said: str, *, well: bool
 ) -> None:
     async with standing_in(answer) as server:
@@ -163,11 +165,11 @@ async def test_a_vector_server_tells_its_version_or_why_not(
     [
         (failing(401, f"no: {TOKEN}"), "set FOURTIER_BUS_TOKEN"),
         (failing(500, f"no: Bearer {TOKEN}"), "[secret]"),
-        (failing(404, "Namespace not found"), "what is published is not kept"),
+        (failing(404, "Namespace not found"), "what is published is not stored"),
         (qdrant, "is no Pulsar"),
     ],
 )
-async def test_an_admin_api_that_refuses_is_one_row(doctor: Doctor, answer: Any, said: str) -> None:
+async def test_an_admin_api_that_fails_is_one_row(doctor: Doctor, answer: Any, said: str) -> None:
     async with standing_in(answer) as server:
         code, rows = await in_thread(lambda: doctor(FOURTIER_BUS_ADMIN_URL=server.url))
     assert code == 1
@@ -176,13 +178,13 @@ async def test_an_admin_api_that_refuses_is_one_row(doctor: Doctor, answer: Any,
     assert row["remedy"]
 
 
-async def test_servers_that_are_silent_hold_up_nothing_for_long(
+async def test_servers_that_do_not_answer_delay_nothing_for_long(
     doctor: Doctor, flow: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fourtier.operations.doctor.findings._WITHIN", 0.5)
     monkeypatch.setattr("fourtier.runtime.bus.pulsar.handshake._WITHIN", 0.5)
-    async with listening(silent) as place:
-        change(flow, NOBODY, place)
+    async with listening(silent) as address:
+        change(flow, NOBODY, address)
         code, rows = await in_thread(doctor)
     assert code == 1
     wrong = {what: row["found"] for what, row in rows.items() if not row["well"]}

@@ -6,7 +6,7 @@ import pytest
 
 from fourtier.operations.backlogs import Queue
 from fourtier.operations.doctor.findings import Finding, duration
-from fourtier.operations.doctor.waiting import Judging, findings_of
+from fourtier.operations.doctor.queues import Judging, findings_of
 
 NOW = 1_700_000_000.0
 JUDGING = Judging("shop", old_after=300, at=NOW)
@@ -26,13 +26,13 @@ def only(*queues: Queue) -> Finding:
     return finding
 
 
-def test_where_nothing_waits_one_line_is_enough() -> None:
+def test_without_a_backlog_there_is_one_line() -> None:
     finding = only(queue(), queue("facts.forget"), queue("agent.request", "agent"))
     assert (finding.what, finding.well) == ("queues", True)
     assert finding.found == "nothing waits in 3 of 3"
 
 
-def test_what_waits_for_a_moment_is_told_and_no_problem() -> None:
+def test_a_short_backlog_is_shown_and_is_not_a_problem() -> None:
     finding = only(waiting(5))
     assert finding.what == "facts.store for facts"
     assert (finding.well, finding.remedy) == (True, "")
@@ -44,11 +44,11 @@ def test_what_waits_for_a_moment_is_told_and_no_problem() -> None:
     [
         (waiting(5, versions=()), "nobody takes them", "`fourtier serve shop facts`"),
         (waiting(7_200), "the oldest for 2 h: that is long", "see in the log of facts"),
-        (waiting(5, quota_used=0.9), "90% of what the topic may hold", "backlog-megabytes"),
+        (waiting(5, quota_used=0.9), "90% of the backlog quota", "backlog-megabytes"),
         (waiting(7_200, quota_used=0.9), "that is long, and 90% of", "backlog-megabytes"),
         (waiting(5, versions=(), quota_used=0.9), "nobody takes them, and 90% of", "serve shop"),
         (queue(versions=()), "nobody would take it: facts", "`fourtier serve shop SERVICE`"),
-        (queue(exists=False), "what is published is not kept", "`fourtier init shop`"),
+        (queue(exists=False), "what is published is not stored", "`fourtier init shop`"),
     ],
 )
 def test_a_problem_has_a_remedy(found: Queue, said: str, remedy: str) -> None:
@@ -78,7 +78,7 @@ def test_empty_queues_of_one_kind_share_a_line() -> None:
     assert "a for facts, b for facts" in findings[2].found
 
 
-def test_dead_letters_wait_for_nobody_and_must_have_their_place() -> None:
+def test_dead_letters_are_not_a_backlog_but_their_queue_must_exist() -> None:
     letters = queue("dead-letters.facts", "operator", versions=(), messages=3)
     assert findings_of([letters], JUDGING) == []
     assert not only(Queue("dead-letters.facts", "operator")).well
@@ -95,5 +95,5 @@ def test_dead_letters_wait_for_nobody_and_must_have_their_place() -> None:
         (300_000, "3 days"),
     ],
 )
-def test_a_time_is_told_as_people_say_it(seconds: float, said: str) -> None:
+def test_a_duration_is_written_as_people_say_it(seconds: float, said: str) -> None:
     assert duration(seconds) == said

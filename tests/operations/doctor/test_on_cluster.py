@@ -42,9 +42,9 @@ SETTINGS = Settings(data=None)
 
 @pytest.fixture
 def flow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A flow in a tenant of its own, of which nothing is given up on a busy machine."""
+    """A flow in a tenant of its own, whose time limits hold on a busy machine."""
     monkeypatch.setattr("fourtier.operations.doctor.findings._WITHIN", 60)
-    monkeypatch.setattr("fourtier.runtime.service.status._COUNTS_WITHIN", 60)
+    monkeypatch.setattr("fourtier.runtime.service.status._COUNT_TIMEOUT", 60)
     file = tmp_path / "shop.yaml"
     content = {
         "name": "shop",
@@ -129,7 +129,7 @@ async def test_before_init_everything_is_missing(flow: str) -> None:
     assert "Namespace not found" in found["bus"].found
 
 
-async def test_what_is_wrong_on_the_bus_is_told(flow: str, tmp_path: Path) -> None:
+async def test_what_is_wrong_on_the_bus_is_reported(flow: str, tmp_path: Path) -> None:
     await init(flow)
     others = [name for name in SERVICES if name != "facts"]
     async with serving(flow, tmp_path, others) as bus, client_on(bus) as client:
@@ -155,7 +155,7 @@ async def test_what_is_wrong_on_the_bus_is_told(flow: str, tmp_path: Path) -> No
     assert await groups(flow, "dead-letters.facts") == []  # the doctor changes nothing
 
 
-async def test_a_message_that_somebody_holds_for_long_is_told(flow: str, tmp_path: Path) -> None:
+async def test_a_message_that_is_held_for_long_is_reported(flow: str, tmp_path: Path) -> None:
     await init(flow)
     address = Address("facts.store")
     async with serving(flow, tmp_path, ()) as bus:
@@ -169,7 +169,7 @@ async def test_a_message_that_somebody_holds_for_long_is_told(flow: str, tmp_pat
     assert "that is long" in late["facts.store for facts"].found
 
 
-async def test_a_topic_that_somebody_has_divided_counts_as_one(flow: str) -> None:
+async def test_a_partitioned_topic_counts_as_one(flow: str) -> None:
     read = read_flow(flow)
     admin = SERVERS.pulsar_admin_url or ""
     await create_namespace(admin, read.tenant, read.namespace)

@@ -1,7 +1,7 @@
-"""Every service tells how it is, and what its stores have; also when they do not answer."""
+"""Every service reports its version and what its stores have, also when they do not answer."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -13,8 +13,7 @@ from fourtier.operations.doctor.findings import Finding
 from fourtier.operations.doctor.services import ask_services
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.rpc.caller import Caller, open_caller
-from fourtier.runtime.rpc.routes import Route
-from fourtier.runtime.service import status
+from fourtier.runtime.service import Service, status
 from fourtier.schema.message import Scope
 from fourtier.schema.status import StatusRequest, StatusResponse, StoreCount, status_of
 from tests.road.services import ROAD
@@ -26,20 +25,19 @@ ANN = Scope("ann", "default")
 HERE = version("fourtier")
 
 
-class Plain:
+class Plain(Service):
     """A service without stores."""
 
-    def routes(self) -> Iterator[Route]:
-        yield from ()
+    name = "facts"
 
 
 class Counting(Plain):
     """A service with a store that counts, hangs or fails."""
 
     def __init__(
-        self, *kept: StoreCount, error: Exception | None = None, hangs: bool = False
+        self, *counts: StoreCount, error: Exception | None = None, hangs: bool = False
     ) -> None:
-        self._kept = kept
+        self._counts = counts
         self._error = error
         self._hangs = hangs
 
@@ -48,7 +46,7 @@ class Counting(Plain):
             await asyncio.Event().wait()
         if self._error:
             raise self._error
-        return self._kept
+        return self._counts
 
 
 @asynccontextmanager
@@ -58,7 +56,7 @@ async def asked(service: Plain, name: str = "facts") -> AsyncGenerator[Caller]:
         yield caller
 
 
-async def told_by(service: Plain) -> StatusResponse:
+async def status_from(service: Plain) -> StatusResponse:
     async with asked(service) as caller:
         return await caller.call(status_of("facts"), StatusRequest())
 
@@ -68,33 +66,34 @@ async def doctors(service: Plain, *replicas: str) -> list[Finding]:
         return (await ask_services(caller, "shop", ["facts"], {"facts": replicas})).findings
 
 
-async def test_a_service_tells_its_version_and_what_it_keeps() -> None:
+async def test_a_service_reports_its_version_and_store_counts() -> None:
     fact = StoreCount(store="graph", kind="facts", number=7)
-    told = await told_by(Counting(fact))
-    assert (told.version, told.store_counts, told.store_problem) == (HERE, (fact,), "")
-    assert (await told_by(Plain())).store_counts == ()
+    reported = await status_from(Counting(fact))
+    assert (reported.version, reported.store_counts, reported.store_problem) == (HERE, (fact,), "")
+    assert (await status_from(Plain())).store_counts == ()
 
 
-async def test_a_store_that_fails_is_trouble_and_no_silence(
+async def test_a_store_that_fails_is_reported_with_its_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    failed = await told_by(Counting(error=ConnectionRefusedError("nobody is there")))
+    failed = await status_from(Counting(error=ConnectionRefusedError("nobody is there")))
     assert failed.store_problem == "nobody is there"
-    assert (await told_by(Counting(error=ValueError()))).store_problem == "ValueError"
-    monkeypatch.setattr(status, "_COUNTS_WITHIN", 0.01)
+    assert (await status_from(Counting(error=ValueError()))).store_problem == "ValueError"
+    monkeypatch.setattr(status, "_COUNT_TIMEOUT", 0.01)
     assert (
-        "did not answer within 0.01 seconds" in (await told_by(Counting(hangs=True))).store_problem
+        "did not answer within 0.01 seconds"
+        in (await status_from(Counting(hangs=True))).store_problem
     )
 
 
-async def test_trouble_is_a_problem_with_a_remedy() -> None:
+async def test_a_store_problem_has_a_remedy() -> None:
     answers, stores = await doctors(Counting(error=ConnectionRefusedError("nobody is there")))
     assert (answers.well, stores.well) == (True, False)
     assert stores.what == "stores of facts"
     assert "the log of facts" in stores.remedy
 
 
-async def test_an_index_that_lacks_facts_is_told() -> None:
+async def test_an_index_that_lacks_facts_is_reported() -> None:
     graph = StoreCount(store="graph", kind="facts", number=1_234)
     _, same = await doctors(
         Counting(graph, StoreCount(store="vectors", kind="facts", number=1_234))
@@ -106,7 +105,7 @@ async def test_an_index_that_lacks_facts_is_told() -> None:
     assert "fourtier facts reindex" in less.remedy
 
 
-async def test_a_store_that_nobody_could_count_is_not_taken_for_reached() -> None:
+async def test_a_store_that_could_not_be_counted_does_not_count_as_reached() -> None:
     async with asked(Counting(error=ConnectionRefusedError("nobody is there"))) as caller:
         assert (await ask_services(caller, "shop", ["facts"], {})).stores == set()
 
@@ -121,7 +120,7 @@ async def test_a_store_that_nobody_could_count_is_not_taken_for_reached() -> Non
         (("0.0.1",), "version 0.0.1, up", True),
     ],
 )
-async def test_replicas_of_two_versions_are_told(
+async def test_replicas_of_two_versions_are_reported(
     replicas: tuple[str, ...], said: str, *, mixed: bool
 ) -> None:
     (finding,) = await doctors(Plain(), *replicas)
@@ -130,10 +129,10 @@ async def test_replicas_of_two_versions_are_told(
     assert finding.well
 
 
-async def test_all_services_tell_what_a_run_left_behind(
+async def test_all_services_report_what_is_in_their_stores(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(status, "_COUNTS_WITHIN", 60)
+    monkeypatch.setattr(status, "_COUNT_TIMEOUT", 60)
     async with (
         scripted_model(script=lambda _: Says("Noted.")) as model,
         running_flow(tmp_path, ROAD, settings=model.settings) as flow,
@@ -141,10 +140,10 @@ async def test_all_services_tell_what_a_run_left_behind(
     ):
         await client.facts.store(ANN, "I live in Oslo.")
         await client.facts.store(Scope("bob", "work"), "I live in Bergen.")
-        heard = await ask_services(flow.caller, "shop", list(ROAD), {})
+        answers = await ask_services(flow.caller, "shop", list(ROAD), {})
 
-    findings = heard.findings
-    assert heard.stores == {"graph", "vectors"}
+    findings = answers.findings
+    assert answers.stores == {"graph", "vectors"}
     found = {finding.what: finding.found for finding in findings}
     assert all(finding.well for finding in findings), findings
     assert set(ROAD) <= set(found)

@@ -60,9 +60,9 @@ class Secured:
 
 
 @asynccontextmanager
-async def secured_engines(place: Path) -> AsyncGenerator[Secured]:
+async def secured_engines(directory: Path) -> AsyncGenerator[Secured]:
     """Start both; they end with the context."""
-    certificate, key = _certificate(place)
+    certificate, key = _certificate(directory)
     plain, plain_admin, port, admin_port, bolt = (free_port() for _ in range(5))
     secured = Secured(
         f"pulsar+ssl://127.0.0.1:{port}",
@@ -70,8 +70,8 @@ async def secured_engines(place: Path) -> AsyncGenerator[Secured]:
         f"bolt://127.0.0.1:{bolt}",
         certificate,
     )
-    command = engines._pulsar_command(java(), place / "pulsar", plain, plain_admin)
-    with (place / "pulsar" / "standalone.conf").open("a") as conf:
+    command = engines._pulsar_command(java(), directory / "pulsar", plain, plain_admin)
+    with (directory / "pulsar" / "standalone.conf").open("a") as conf:
         conf.write(
             _PULSAR.format(
                 port=port,
@@ -83,10 +83,10 @@ async def secured_engines(place: Path) -> AsyncGenerator[Secured]:
             )
         )
     source = Path(__file__).parent / "neo4j" / "SecuredNeo4j.java"
-    neo4j_log = place / "neo4j.log"
+    neo4j_log = directory / "neo4j.log"
     neo4j_command = [java(), "-Xmx512m", "-cp", jars("neo4j"), str(source)]
-    neo4j_command += [str(place / "neo4j"), str(bolt), str(certificate), str(key), PASSWORD]
-    pulsar = Server("Pulsar", command, place / "pulsar.log", lambda: _is_healthy(secured))
+    neo4j_command += [str(directory / "neo4j"), str(bolt), str(certificate), str(key), PASSWORD]
+    pulsar = Server("Pulsar", command, directory / "pulsar.log", lambda: _is_healthy(secured))
     neo4j = Server("Neo4j", neo4j_command, neo4j_log, lambda: _is_ready(neo4j_log))
     try:
         await pulsar.start()  # one after the other: two Java machines at once are too slow to start
@@ -96,8 +96,8 @@ async def secured_engines(place: Path) -> AsyncGenerator[Secured]:
         await asyncio.gather(pulsar.stop(), neo4j.stop())
 
 
-def _certificate(place: Path) -> tuple[Path, Path]:
-    certificate, key = place / "certificate.pem", place / "key.pem"
+def _certificate(directory: Path) -> tuple[Path, Path]:
+    certificate, key = directory / "certificate.pem", directory / "key.pem"
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
     command += ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
     command += ["-keyout", str(key), "-out", str(certificate)]

@@ -1,4 +1,4 @@
-"""An HTTP server in place of Pulsar's admin API or of Qdrant, for what a real one seldom does."""
+"""An HTTP server that stands in for Pulsar's admin API or for Qdrant, for rare answers."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable

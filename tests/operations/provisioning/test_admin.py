@@ -12,8 +12,8 @@ from tests.operations.provisioning.standin import Answer, StandIn, failing, stan
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.secret.token"  # noqa: S105 - nobody's
 
 
-async def ask(place: AdminConfig) -> object:
-    async with open_admin(place) as admin:
+async def ask(config: AdminConfig) -> object:
+    async with open_admin(config) as admin:
         return await admin.get(list[str], "clusters")
 
 
@@ -49,14 +49,14 @@ async def test_a_server_that_is_no_pulsar() -> None:
     async def web_page(_request: web.Request) -> web.StreamResponse:
         return web.Response(text="<html>Welcome</html>", content_type="text/html")
 
-    assert "is no Pulsar" in await refused_with(web_page)
+    assert "is not a Pulsar" in await refused_with(web_page)
 
 
 async def test_a_page_that_is_not_there_on_a_server_that_is_no_pulsar() -> None:
     async def not_found(_request: web.Request) -> web.StreamResponse:
         return web.Response(text="<html>404</html>", status=404)
 
-    assert "is no Pulsar" in await refused_with(not_found)
+    assert "is not a Pulsar" in await refused_with(not_found)
 
 
 async def test_a_port_that_speaks_no_http() -> None:

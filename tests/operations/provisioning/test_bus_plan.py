@@ -16,7 +16,7 @@ from fourtier.runtime.provisioning import State, Step
 NEEDS = BusNeeds(
     "acme",
     "prod",
-    {"facts.store": ["facts"], "told": ["one", "two"]},
+    {"facts.store": ["facts"], "words": ["one", "two"]},
     {"dead-letters.facts": ["operator"]},
 )
 NAMESPACE = {
@@ -37,21 +37,21 @@ NAMESPACE = {
     "subscription_expiration_time_minutes": 0,
     "something_else": [],
 }
-TOPICS = ["facts.store", "told", "dead-letters.facts"]
+TOPICS = ["facts.store", "words", "dead-letters.facts"]
 ALL = {
     "clusters": ["here", "there"],
     "namespaces/acme/prod": NAMESPACE,
     "persistent/acme/prod": [f"persistent://acme/prod/{topic}" for topic in TOPICS],
     "persistent/acme/prod/partitioned": [],
     "persistent/acme/prod/facts.store/subscriptions": ["facts"],
-    "persistent/acme/prod/told/subscriptions": ["one", "two", "a stranger"],
+    "persistent/acme/prod/words/subscriptions": ["one", "two", "a stranger"],
     "persistent/acme/prod/dead-letters.facts/subscriptions": ["operator"],
     "persistent/acme/prod/dead-letters.facts/messageTTL": 7_776_000,
 }
 
 
 class RelationMatch:
-    """In place of `PulsarAdmin`: says what it was told, and notes what it is to change."""
+    """Stands in for `PulsarAdmin`: answers what a test wants, and notes what it is to change."""
 
     def __init__(self, answers: Mapping[str, Any]) -> None:
         self._answers = answers
@@ -104,9 +104,9 @@ async def test_on_an_empty_cluster_all_is_made_in_an_order_that_works() -> None:
         "namespaces/acme/prod/subscriptionExpirationTime",
         "persistent/acme/prod/facts.store",
         "persistent/acme/prod/facts.store/subscription/facts",
-        "persistent/acme/prod/told",
-        "persistent/acme/prod/told/subscription/one",
-        "persistent/acme/prod/told/subscription/two",
+        "persistent/acme/prod/words",
+        "persistent/acme/prod/words/subscription/one",
+        "persistent/acme/prod/words/subscription/two",
         "persistent/acme/prod/dead-letters.facts",
         "persistent/acme/prod/dead-letters.facts/subscription/operator",
         "persistent/acme/prod/dead-letters.facts/messageTTL",
@@ -120,20 +120,22 @@ async def test_a_tenant_without_the_namespace_stays() -> None:
 
 
 async def test_only_the_missing_group_is_made() -> None:
-    steps, admin = await planned(ALL | {"persistent/acme/prod/told/subscriptions": ["one"]})
+    steps, admin = await planned(ALL | {"persistent/acme/prod/words/subscriptions": ["one"]})
     (step,) = [step for step in steps if step.act]
-    assert (step.what, step.state) == ("topic told", State.DIFFERENT)
+    assert (step.what, step.state) == ("topic words", State.DIFFERENT)
     assert step.note == "for one, two; without two"
     assert step.act is not None
     await step.act()
-    assert [path for path, _ in admin.changes][1:] == ["persistent/acme/prod/told/subscription/two"]
+    assert [path for path, _ in admin.changes][1:] == [
+        "persistent/acme/prod/words/subscription/two"
+    ]
 
 
-async def test_a_topic_that_somebody_divided_counts() -> None:
+async def test_a_partitioned_topic_counts() -> None:
     parts = [f"persistent://acme/prod/{name}-partition-0" for name in TOPICS]
     whole = [f"persistent://acme/prod/{name}" for name in TOPICS]
-    divided = {"persistent/acme/prod": parts, "persistent/acme/prod/partitioned": whole}
-    steps, _ = await planned(ALL | divided)
+    partitioned = {"persistent/acme/prod": parts, "persistent/acme/prod/partitioned": whole}
+    steps, _ = await planned(ALL | partitioned)
     assert {step.state for step in steps} == {State.THERE}
 
 
@@ -196,7 +198,7 @@ async def test_retention_stays_above_the_backlog_all_the_time(
     assert len(admin.changes) == 2
 
 
-async def test_without_retention_nothing_is_kept_by_time_or_by_size() -> None:
+async def test_without_retention_nothing_is_stored_by_time_or_by_size() -> None:
     steps, admin = await planned({}, BusNeeds("a", "b", {}, {}, RetentionPolicy(retention_hours=0)))
     (step,) = [step for step in steps if step.what == "retention"]
     assert step.act is not None
@@ -215,13 +217,13 @@ def test_groups_are_those_of_the_flows_own_services() -> None:
     assert needs.groups["facts.store"] == ["facts"]
     assert needs.groups["invocation.ended"] == ["conversations"]  # extraction is not in this flow
     assert "conversation.ended" not in needs.groups  # nobody in this flow hears it
-    assert "facts.retrieve" not in needs.groups  # nothing is kept of it
+    assert "facts.retrieve" not in needs.groups  # it is not persistent
     assert list(needs.dead_letters) == ["dead-letters.facts", "dead-letters.conversations"]
 
 
 def test_units_of_the_flow_file() -> None:
     text = "name: t\nservices: {}\nbus:\n  topics: {message-ttl-days: 1, retention-hours: 0}"
-    assert bus_needs(parse_flow(text, "t.yaml")).keeping == RetentionPolicy(
+    assert bus_needs(parse_flow(text, "t.yaml")).retention == RetentionPolicy(
         message_ttl_days=1, retention_hours=0
     )
 
@@ -241,7 +243,7 @@ def test_units_of_the_flow_file() -> None:
         ("engines: {vectors: 'http://me:pw@x'}", "engines.vectors: .*cannot hold a user"),
     ],
 )
-def test_what_cannot_be_is_told_with_its_key(section: str, wrong: str) -> None:
+def test_a_wrong_value_is_reported_with_its_key(section: str, wrong: str) -> None:
     with pytest.raises(FlowError, match=f"^t.yaml: {wrong}") as raised:
         parse_flow(f"name: t\nservices: {{}}\n{section}", "t.yaml")
     assert "pw" not in str(raised.value).replace("FOURTIER_GRAPH_PASSWORD", "")

@@ -52,7 +52,7 @@ def fourtier(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 
 
 def one_line(said: str) -> str:
-    """An error as it is told: one line, no traceback."""
+    """An error as it is printed: one line, no traceback."""
     assert said.count("\n") == 1, said
     return said
 
@@ -157,7 +157,7 @@ def test_an_unreachable_vector_store_is_one_line(fourtier: Command, flow: str) -
     assert "the vector store at http://127.0.0.1:9 cannot be used" in one_line(said)
 
 
-def test_a_wrong_parameter_is_told_before_anything_is_done(
+def test_a_wrong_parameter_is_reported_before_anything_is_done(
     fourtier: Command, tmp_path: Path
 ) -> None:
     file = tmp_path / "shop.yaml"
@@ -175,7 +175,7 @@ def test_a_wrong_parameter_is_told_before_anything_is_done(
         ("FOURTIER_VECTORS_URL", f"http://me:{KEY}@127.0.0.1:9"),
     ],
 )
-def test_credentials_in_an_address_are_refused_and_not_printed(
+def test_credentials_in_an_address_are_rejected_and_not_printed(
     fourtier: Command, flow: str, variable: str, value: str
 ) -> None:
     code, said = fourtier("init", flow, **{variable: value})

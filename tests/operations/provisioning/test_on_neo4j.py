@@ -9,7 +9,7 @@ import pytest
 
 from fourtier.engines.config import EngineConfig
 from fourtier.engines.graph.neo4j import open_neo4j
-from fourtier.engines.graph.neo4j_provisioning import provision_graph
+from fourtier.engines.graph.neo4j.provisioning import provision_graph
 from fourtier.engines.graph.protocol import Statement
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.provisioning import State, Step
@@ -17,7 +17,7 @@ from fourtier.runtime.service.stores import GraphSchema, Node
 from tests.cluster.servers import SERVERS
 
 URL = SERVERS.neo4j_url or ""
-PLACE = EngineConfig(Path("unused"), graph_url=URL)
+CONFIG = EngineConfig(Path("unused"), graph_url=URL)
 
 on_neo4j = [
     pytest.mark.cluster,
@@ -27,7 +27,7 @@ on_neo4j = [
 
 @pytest.fixture
 async def schemas() -> AsyncGenerator[list[GraphSchema]]:
-    """Of two services; taken away again."""
+    """Of two services; deleted afterwards."""
     one, two = f"One{uuid4().hex[:8]}", f"Two{uuid4().hex[:8]}"
     schemas = [
         GraphSchema([Node(one, {"id": "STRING", "scope": "STRING"}, indexed=("scope",))]),
@@ -44,12 +44,12 @@ async def schemas() -> AsyncGenerator[list[GraphSchema]]:
 
 
 async def plan(schemas: Sequence[GraphSchema]) -> Sequence[Step]:
-    async with provision_graph(PLACE, schemas) as provisioner:
+    async with provision_graph(CONFIG, schemas) as provisioner:
         return await provisioner.plan()
 
 
 async def init(schemas: Sequence[GraphSchema]) -> None:
-    async with provision_graph(PLACE, schemas) as provisioner:
+    async with provision_graph(CONFIG, schemas) as provisioner:
         for step in await provisioner.plan():
             if step.act:
                 await step.act()

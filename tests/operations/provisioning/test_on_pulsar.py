@@ -70,28 +70,28 @@ async def test_everything_is_made_and_a_repetition_changes_nothing(
     assert {step.state for step in await plan(needs)} == {State.THERE}
     assert await init(needs) == []
 
-    place = f"{needs.tenant}/{needs.namespace}"
+    namespace = f"{needs.tenant}/{needs.namespace}"
     topics = {
         topic.rpartition("/")[2]
-        for topic in await read(raw, "persistent", place)
+        for topic in await read(raw, "persistent", namespace)
         if not topic.rpartition("/")[2].startswith("__")
     }
-    kept = {topic_of(each).name for each in all_declared() if topic_of(each).persistent}
-    assert kept <= topics
-    assert topics - kept == set(needs.dead_letters)
-    assert await groups(raw, place, "facts.store") == ["facts"]
-    assert await groups(raw, place, "invocation.ended") == ["conversations", "extraction"]
-    assert await groups(raw, place, "dead-letters.agent") == ["operator"]
+    persistent = {topic_of(each).name for each in all_declared() if topic_of(each).persistent}
+    assert persistent <= topics
+    assert topics - persistent == set(needs.dead_letters)
+    assert await groups(raw, namespace, "facts.store") == ["facts"]
+    assert await groups(raw, namespace, "invocation.ended") == ["conversations", "extraction"]
+    assert await groups(raw, namespace, "dead-letters.agent") == ["operator"]
 
 
-async def groups(raw: aiohttp.ClientSession, place: str, topic: str) -> list[str]:
-    return sorted(await read(raw, "persistent", place, topic, "subscriptions"))
+async def groups(raw: aiohttp.ClientSession, namespace: str, topic: str) -> list[str]:
+    return sorted(await read(raw, "persistent", namespace, topic, "subscriptions"))
 
 
 async def test_policies_are_as_the_flow_says(needs: BusNeeds, raw: aiohttp.ClientSession) -> None:
     await init(needs)
-    place = f"{needs.tenant}/{needs.namespace}"
-    set_ = await read(raw, "namespaces", place)
+    namespace = f"{needs.tenant}/{needs.namespace}"
+    set_ = await read(raw, "namespaces", namespace)
     assert set_["message_ttl_in_seconds"] == 30 * 86_400
     assert set_["retention_policies"] == {
         "retentionTimeInMinutes": 24 * 60,
@@ -99,12 +99,12 @@ async def test_policies_are_as_the_flow_says(needs: BusNeeds, raw: aiohttp.Clien
     }
     quota = set_["backlog_quota_map"]["destination_storage"]
     assert (quota["limitSize"], quota["policy"]) == (1024**3, "producer_exception")
-    dead = await read(raw, "persistent", place, "dead-letters.facts", "messageTTL")
+    dead = await read(raw, "persistent", namespace, "dead-letters.facts", "messageTTL")
     assert dead == 90 * 86_400
 
 
 @pytest.mark.parametrize(
-    "keeping",
+    "retention",
     [
         RetentionPolicy(backlog_megabytes=10, retention_megabytes=20, message_ttl_days=1),
         RetentionPolicy(backlog_megabytes=10_000, retention_megabytes=20_000),
@@ -112,11 +112,11 @@ async def test_policies_are_as_the_flow_says(needs: BusNeeds, raw: aiohttp.Clien
     ],
 )
 async def test_another_flow_file_changes_the_policies_there_and_back(
-    needs: BusNeeds, keeping: RetentionPolicy
+    needs: BusNeeds, retention: RetentionPolicy
 ) -> None:
     small = replace(needs, groups={}, dead_letters={"dead-letters.facts": ["operator"]})
     await init(small)
-    for wanted in (replace(small, keeping=keeping), small):
+    for wanted in (replace(small, retention=retention), small):
         changed = await init(wanted)
         assert changed
         assert {step.state for step in changed} == {State.DIFFERENT}
@@ -138,15 +138,17 @@ async def test_a_service_that_joins_the_flow_gets_its_groups(needs: BusNeeds) ->
     assert "without extraction" in step.note
 
 
-async def test_what_is_published_before_the_first_consumer_is_kept(
+async def test_what_is_published_before_the_first_consumer_is_stored(
     needs: BusNeeds, raw: aiohttp.ClientSession
 ) -> None:
     await init(needs)
-    url, place = SERVERS.pulsar_url or "", (needs.tenant, needs.namespace)
+    url, namespace = SERVERS.pulsar_url or "", (needs.tenant, needs.namespace)
     address = Address("facts.store")
-    async with connect_pulsar(url, *place, security=PulsarSecurity(), log_file="/dev/null") as bus:
+    async with connect_pulsar(
+        url, *namespace, security=PulsarSecurity(), log_file="/dev/null"
+    ) as bus:
         await bus.publish(address, b"early")
-        stats = await read(raw, "persistent", *place, address.name, "stats")
+        stats = await read(raw, "persistent", *namespace, address.name, "stats")
         assert stats["subscriptions"]["facts"]["msgBacklog"] == 1
         async with bus.subscribe(address, "facts", Mode.KEY_SHARED) as subscription:
             delivery = await subscription.receive()

@@ -17,8 +17,8 @@ from qdrant_client.models import (
 from fourtier.engines.config import EngineConfig
 from fourtier.engines.vectors.protocol import Point
 from fourtier.engines.vectors.qdrant import QdrantVectorStore
-from fourtier.engines.vectors.qdrant_collections import create_collection, differences
-from fourtier.engines.vectors.qdrant_provisioning import VectorsProvisioner, provision_vectors
+from fourtier.engines.vectors.qdrant.collections import create_collection, differences
+from fourtier.engines.vectors.qdrant.provisioning import VectorsProvisioner, provision_vectors
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.provisioning import State, Step
 from fourtier.runtime.service.engines import CollectionsConfig
@@ -42,12 +42,12 @@ async def client() -> AsyncGenerator[AsyncQdrantClient]:
     await client.close()
 
 
-def place(**changed: Any) -> EngineConfig:
+def config(**changed: Any) -> EngineConfig:
     return EngineConfig(Path("unused"), dimensions=4, **changed)
 
 
 async def plan(client: AsyncQdrantClient, **changed: Any) -> Sequence[Step]:
-    return await VectorsProvisioner(client, place(**changed), [FACTS, USES]).plan()
+    return await VectorsProvisioner(client, config(**changed), [FACTS, USES]).plan()
 
 
 async def do(steps: Sequence[Step]) -> None:
@@ -62,7 +62,7 @@ def dense(info: CollectionInfo) -> VectorParams:
     return vectors["dense"]
 
 
-async def test_collections_are_made_once_and_what_they_hold_stays(
+async def test_collections_are_made_once_and_their_points_stay(
     client: AsyncQdrantClient,
 ) -> None:
     first = await plan(client)
@@ -79,7 +79,7 @@ async def test_collections_are_made_once_and_what_they_hold_stays(
     ]
     await do(first)
     store, ann = QdrantVectorStore(client, "facts", 4), Scope("ann", "c")
-    await store.upsert(ann, [Point("kept", Vector.of([1, 0, 0, 0]), "kept")])
+    await store.upsert(ann, [Point("one", Vector.of([1, 0, 0, 0]), "one")])
 
     second = await plan(client)
     await do(second)
@@ -116,7 +116,7 @@ async def test_only_vectors_of_meaning_are_quantised(client: AsyncQdrantClient) 
     assert dense(uses).quantization_config is None
 
 
-async def test_a_collection_that_differs_is_told_and_what_can_be_is_changed(
+async def test_a_collection_that_differs_is_reported_and_changed_in_place(
     client: AsyncQdrantClient,
 ) -> None:
     await do(await plan(client))
@@ -136,9 +136,11 @@ async def test_what_only_people_can_move_is_left(client: AsyncQdrantClient) -> N
     assert (facts.state, facts.act) == (State.DIFFERENT, None)
 
 
-async def test_a_collection_of_another_embedding_model_is_told(client: AsyncQdrantClient) -> None:
+async def test_a_collection_of_another_embedding_model_is_a_startup_error(
+    client: AsyncQdrantClient,
+) -> None:
     await create_collection(client, "facts", 8, [])
-    with pytest.raises(StartupError, match="facts keeps vectors of 8 dimensions"):
+    with pytest.raises(StartupError, match="facts has vectors of 8 dimensions"):
         await plan(client)
 
 
@@ -185,7 +187,7 @@ async def test_a_server_is_asked_for_what_the_flow_says() -> None:
     async with (
         standing_in(server_with(None)) as server,
         provision_vectors(
-            place(vectors_url=server.url, collections=LAYOUT), [FACTS]
+            config(vectors_url=server.url, collections=LAYOUT), [FACTS]
         ) as provisioner,
     ):
         await do(await provisioner.plan())
@@ -208,11 +210,11 @@ async def test_a_server_is_asked_for_what_the_flow_says() -> None:
 
 
 async def test_a_server_changes_what_it_can_in_place() -> None:
-    kept = info(shard_number=3, replication_factor=2, write_consistency_factor=1)
+    existing = info(shard_number=3, replication_factor=2, write_consistency_factor=1)
     async with (
-        standing_in(server_with(kept)) as server,
+        standing_in(server_with(existing)) as server,
         provision_vectors(
-            place(vectors_url=server.url, collections=LAYOUT), [FACTS]
+            config(vectors_url=server.url, collections=LAYOUT), [FACTS]
         ) as provisioner,
     ):
         facts, scope, valid = await provisioner.plan()
@@ -227,15 +229,15 @@ async def test_a_server_changes_what_it_can_in_place() -> None:
 
 def test_quantisation_that_is_not_ours_differs() -> None:
     product = {"product": {"compression": "x16"}}
-    kept = CollectionInfo.model_validate(info(dense={"quantization_config": product}))
-    assert differences(kept, CollectionsConfig()) == (
+    existing = CollectionInfo.model_validate(info(dense={"quantization_config": product}))
+    assert differences(existing, CollectionsConfig()) == (
         "quantisation of another kind instead of none",
         "",
     )
     scalar = {"scalar": {"type": "int8"}}
-    kept = CollectionInfo.model_validate(info(dense={"quantization_config": scalar}))
-    assert isinstance(dense(kept).quantization_config, ScalarQuantization)
-    assert differences(kept, CollectionsConfig(quantisation="scalar")) == ("", "")
+    existing = CollectionInfo.model_validate(info(dense={"quantization_config": scalar}))
+    assert isinstance(dense(existing).quantization_config, ScalarQuantization)
+    assert differences(existing, CollectionsConfig(quantisation="scalar")) == ("", "")
 
 
 @pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection:UserWarning")
@@ -247,17 +249,19 @@ def test_quantisation_that_is_not_ours_differs() -> None:
         (failing(500, f"no\n{KEY}"), r"cannot be used: 500 .*\[secret\]"),
     ],
 )
-async def test_a_server_that_refuses_is_one_line_without_the_key(answer: Answer, said: str) -> None:
+async def test_an_error_of_the_server_is_one_line_without_the_key(
+    answer: Answer, said: str
+) -> None:
     async with standing_in(answer) as server:
         with pytest.raises(StartupError, match=said) as raised:
-            async with provision_vectors(place(vectors_url=server.url, vectors_key=KEY), []):
+            async with provision_vectors(config(vectors_url=server.url, vectors_key=KEY), []):
                 pass
     assert KEY not in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
 async def test_certificates_that_are_not_there() -> None:
-    nowhere = place(vectors_url="https://127.0.0.1:9", vectors_trust=Path("/no/such.pem"))
+    nowhere = config(vectors_url="https://127.0.0.1:9", vectors_trust=Path("/no/such.pem"))
     with pytest.raises(StartupError, match=r"certificates /no/such\.pem cannot be used"):
         async with provision_vectors(nowhere, []):
             pass

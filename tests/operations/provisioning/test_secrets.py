@@ -51,20 +51,20 @@ def test_the_environment_goes_before_a_file_unless_it_is_empty(
     assert secret(read_settings().bus_token) == SECRET
 
 
-def test_a_directory_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FOURTIER_SECRETS", "/no/such/place")
-    with pytest.raises(StartupError, match="FOURTIER_SECRETS names /no/such/place"):
+def test_a_directory_that_is_not_there_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOURTIER_SECRETS", "/no/such/directory")
+    with pytest.raises(StartupError, match="FOURTIER_SECRETS names /no/such/directory"):
         read_settings()
 
 
-def test_a_directory_in_place_of_a_file_is_told(mounted: Path) -> None:
+def test_a_directory_in_place_of_a_file_is_reported(mounted: Path) -> None:
     """Docker makes one where the file to be mounted is missing."""
     (mounted / "fourtier_bus_token").mkdir()
     with pytest.raises(StartupError, match=r"bus_token.*directory instead"):
         read_settings()
 
 
-def test_a_file_that_is_no_text_is_told_without_its_content(mounted: Path) -> None:
+def test_a_file_that_is_not_text_is_reported_without_its_content(mounted: Path) -> None:
     mount(mounted, "fourtier_bus_token", b"s3cret\xff")
     with pytest.raises(StartupError, match="bus_token") as raised:
         read_settings()
@@ -73,10 +73,10 @@ def test_a_file_that_is_no_text_is_told_without_its_content(mounted: Path) -> No
 
 def test_what_holds_secrets_does_not_show_them() -> None:
     settings = Settings(bus_token=SECRET, graph_password=SECRET, vectors_key=SECRET)
-    place = resolve_engines(EnginesConfig(), settings, Path())
-    assert place.graph_password == place.vectors_key == SECRET
+    config = resolve_engines(EnginesConfig(), settings, Path())
+    assert config.graph_password == config.vectors_key == SECRET
     bus = PulsarSecurity(token=SECRET), AdminConfig("http://x", SECRET)
-    assert SECRET not in f"{settings!r} {settings} {place!r} {bus!r}"
+    assert SECRET not in f"{settings!r} {settings} {config!r} {bus!r}"
 
 
 def test_one_line_takes_secrets_out_and_cuts() -> None:

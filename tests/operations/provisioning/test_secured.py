@@ -4,15 +4,23 @@ import asyncio
 import json
 import os
 import re
+import ssl
 from collections.abc import Callable, Coroutine
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 
-from fourtier.runtime.bus.contract import Address, BusError, Mode
-from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, Timeouts, connect_pulsar
+from fourtier.runtime.bus.contract import Address, BusError, Mode, RejectedByBusError
+from fourtier.runtime.bus.pulsar.connection import (
+    PulsarBus,
+    PulsarSecurity,
+    Timeouts,
+    connect_pulsar,
+)
 from tests.cluster.servers import SERVERS
 from tests.operations.provisioning.secured import PASSWORD, Secured, secured_engines, token
 from tests.support.process import FOURTIER
@@ -38,9 +46,9 @@ WRONG_PASSWORD = "wr0ng-passw0rd"  # noqa: S105 - as it says
 Command = Callable[..., Coroutine[Any, Any, tuple[int, str]]]
 
 
-def command_on(engines: Secured, place: Path) -> Command:
+def command_on(engines: Secured, directory: Path) -> Command:
     """A command with the right secrets in files, unless the environment says otherwise."""
-    flow, secrets = place / "shop.yaml", place / "secrets"
+    flow, secrets = directory / "shop.yaml", directory / "secrets"
     flow.write_text(FLOW.format(**vars(engines)))
     secrets.mkdir()
     (secrets / "fourtier_bus_token").write_text(token("admin"))
@@ -96,12 +104,14 @@ async def test_servers_that_want_secrets(tmp_path: Path, monkeypatch: pytest.Mon
         assert re.search(r"^\d+ is there\.$", said, re.MULTILINE), said
 
         await published_and_received(engines)
+        await a_role_that_may_only_ask(engines)
+        await a_client_without_rights_gets_an_error_at_once(engines)
         await a_server_of_another_name_is_refused(engines, monkeypatch)
-        await what_the_doctor_tells(partial(command, "doctor", "--json", "--flow"))
+        await what_the_doctor_says(partial(command, "doctor", "--json", "--flow"))
 
 
-async def what_the_doctor_tells(doctor: Command) -> None:
-    """A server that does not let us in is one row; the others are told."""
+async def what_the_doctor_says(doctor: Command) -> None:
+    """A server that does not let us in is one row; the others are shown."""
     _, said = await doctor()
     assert re.search(r"Pulsar [\d.]+, acme/prod at pulsar\+ssl", said), said
     let_in = await wrong_for(doctor)
@@ -147,15 +157,72 @@ async def published_and_received(engines: Secured) -> None:
             await delivery.acknowledge()
 
 
+async def a_role_that_may_only_ask(engines: Secured) -> None:
+    """The rights of docs/security.md for a program that asks the agent."""
+    await grant(engines, "persistent", "agent.request", "asker", "produce")
+    await grant(engines, "non-persistent", "inbox.asker", "asker", "consume")
+    inbox = Address("inbox.asker", persistent=False)
+    async with (
+        connected_as("admin", engines) as services,
+        connected_as("asker", engines) as asker,
+        asker.subscribe(inbox, "caller", Mode.EXCLUSIVE) as answers,
+    ):
+        await asker.publish(Address("agent.request"), b"{}", properties={"reply-to": inbox.name})
+        await services.publish(inbox, b"answer")
+        assert (await answers.receive()).payload == b"answer"
+
+        forged = [Address("invocation.ended"), Address("facts.store"), inbox]
+        for address in forged:
+            with pytest.raises(RejectedByBusError, match="AuthorizationError"):
+                await asker.publish(address, b"{}")
+        others = [Address("agent.request"), Address("facts.store")]
+        others.append(Address("inbox.another", persistent=False))
+        for address in others:
+            with pytest.raises(BusError, match=r"cannot subscribe as spy: .*AuthorizationError"):
+                async with asker.subscribe(address, "spy", Mode.SHARED):
+                    pass
+
+
+async def a_client_without_rights_gets_an_error_at_once(engines: Secured) -> None:
+    """A wrong token by the handshake, a role without rights by the first message."""
+    async with connected_as("nobody", engines) as nobody:
+        with pytest.raises(RejectedByBusError, match="AuthorizationError"):
+            await nobody.publish(Address("agent.request"), b"{}")
+    for wrong, expected in ((WRONG_TOKEN, "refuses the token"), (None, "wants a token")):
+        security = PulsarSecurity(wrong, str(engines.certificate))
+        with pytest.raises(BusError, match=expected):
+            async with connect_pulsar(
+                engines.bus_url, "acme", "prod", security=security, log_file="/dev/null"
+            ):
+                pass
+
+
+def connected_as(role: str, engines: Secured) -> AbstractAsyncContextManager[PulsarBus]:
+    security = PulsarSecurity(token(role), str(engines.certificate))
+    return connect_pulsar(engines.bus_url, "acme", "prod", security=security, log_file="/dev/null")
+
+
+async def grant(engines: Secured, domain: str, topic: str, role: str, action: str) -> None:
+    """As `pulsar-admin topics grant-permission` does it."""
+    trusted = ssl.create_default_context(cafile=engines.certificate)
+    url = f"{engines.admin_url}/admin/v2/{domain}/acme/prod/{topic}/permissions/{role}"
+    headers = {"Authorization": f"Bearer {token('admin')}"}
+    async with (
+        aiohttp.ClientSession(headers=headers, raise_for_status=True) as session,
+        session.post(url, json=[action], ssl=trusted),
+    ):
+        pass
+
+
 async def a_server_of_another_name_is_refused(
     engines: Secured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the client's own connections too: those to other brokers come after the greeting."""
+    """By the client's own connections too: those to other brokers come after the handshake."""
 
-    async def handshake(_url: str, _trusted: str | None) -> str:
+    async def handshake(_url: str, _trusted: str | None, _token: str | None) -> str:
         return "Pulsar"
 
-    monkeypatch.setattr("fourtier.runtime.bus.pulsar.connection.greet", handshake)
+    monkeypatch.setattr("fourtier.runtime.bus.pulsar.connection.handshake", handshake)
     security = PulsarSecurity(token("admin"), str(engines.certificate))
     # The certificate is for 127.0.0.1.
     url = engines.bus_url.replace("127.0.0.1", "localhost")

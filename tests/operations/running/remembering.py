@@ -12,7 +12,7 @@ MOVED = "I moved to Bergen, where I live now"
 
 
 async def remember(client: Client) -> None:
-    """Facts of two users, of which one takes another's place, and a recorded turn."""
+    """Facts of two users, of which one supersedes another, and a recorded turn."""
     await client.facts.store(ANN, "I live in Oslo")
     await client.facts.store(ANN, MOVED)
     await client.facts.store(BOB, "I live in Rome")

@@ -20,7 +20,7 @@ from tests.support.process import FlowCommand
 from tests.support.waiting import wait_until
 
 FLOW = {
-    "name": "kept",
+    "name": "backup",
     "services": {"embeddings": {}, "facts": {}, "episodes": {}, "conversations": {}},
 }
 
@@ -84,10 +84,10 @@ async def test_a_copy_of_a_stopped_flow_answers_the_same(
         await remember_in_every_store(client)
         before = await remembered(client)
 
-        async def buried() -> bool:
+        async def dead_lettered() -> bool:
             return bool(await dead_letters(command))
 
-        await wait_until(buried)
+        await wait_until(dead_lettered)
     assert await copied(command.data, tmp_path / "copy") == 0
     shutil.rmtree(command.data)
 

@@ -22,20 +22,22 @@ SERVICES = {"embeddings": {}, "facts": {}, "conversations": {}}
 
 
 @asynccontextmanager
-async def flow_on_neo4j(place: Path, graph: Path) -> AsyncGenerator[tuple[FlowCommand, Client]]:
+async def flow_on_neo4j(directory: Path, graph: Path) -> AsyncGenerator[tuple[FlowCommand, Client]]:
     """A flow on a Neo4j over the files in `graph`; both are stopped at the end, the flow first."""
-    await asyncio.to_thread(place.mkdir)
+    await asyncio.to_thread(directory.mkdir)
     port = free_port()
     server = Server(
         "Neo4j",
         engines._neo4j_command(java(), graph, port),
-        place / "neo4j.log",
+        directory / "neo4j.log",
         lambda: engines._is_open(port),
     )
-    flow = place / "flow.yaml"
+    flow = directory / "flow.yaml"
     at = {"graph": f"bolt://127.0.0.1:{port}"}
-    flow.write_text(yaml.safe_dump({"name": "kept", "engines": at, "services": SERVICES}), "utf-8")
-    command = FlowCommand(flow, place / "data", free_port())
+    flow.write_text(
+        yaml.safe_dump({"name": "copied", "engines": at, "services": SERVICES}), "utf-8"
+    )
+    command = FlowCommand(flow, directory / "data", free_port())
     try:
         await server.start()
         async with command.up(), command.client() as client:

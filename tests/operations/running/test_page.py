@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import typer
 
-from fourtier.engines.stores import stores_of
-from fourtier.flows.model import TopicsSection, read_flow
+from fourtier.flows.model import read_flow
 from fourtier.interfaces.cli.main import app
+from fourtier.runtime.bus.config import RetentionPolicy
 from fourtier.runtime.service.registry import load_service
 from fourtier.runtime.settings import Settings
 
@@ -20,7 +20,7 @@ TYPED = [line for block in BLOCKS for line in block.splitlines()]
 INLINE = re.findall(r"`([^`\n]+)`", PAGE)
 SERVICES = list(read_flow("cluster").services)
 #: Words with a hyphen that are of others, or of an answer.
-OTHERS = {"pulsar-lite", "neo4j-admin", "model-unreachable", "model-busy", "model-refused"}
+OTHERS = {"pulsar-lite", "neo4j-admin", "model-unreachable", "model-busy", "model-rejected"}
 
 
 def commands_of(program: str) -> list[list[str]]:
@@ -78,11 +78,9 @@ def test_every_setting_is_one() -> None:
 
 
 def test_every_key_is_one() -> None:
-    models = [TopicsSection, *(load_service(name).parameters for name in SERVICES)]
+    models = [RetentionPolicy, *(load_service(name).parameters for name in SERVICES)]
     keys = {field.replace("_", "-") for model in models for field in model.model_fields}
-    collections = {
-        each.name for name in SERVICES for each in stores_of(load_service(name)).collections
-    }
+    collections = {each.name for name in SERVICES for each in load_service(name).stores.collections}
     named = {word for word in INLINE if re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", word)}
     assert named
     assert named <= keys | collections | set(SERVICES) | OTHERS

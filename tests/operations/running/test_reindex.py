@@ -71,7 +71,7 @@ async def all_found(flow: RunningFlow, contents: list[str]) -> None:
         assert first == content
 
 
-async def test_what_is_written_meanwhile_is_found_too(tmp_path: Path) -> None:
+async def test_facts_written_meanwhile_are_found_too(tmp_path: Path) -> None:
     async with running_flow(tmp_path, SERVICES) as flow:
         client = Client(flow.caller)
         await asyncio.gather(*(client.facts.store(ANN, tree) for tree in TREES[:100]))
@@ -90,7 +90,7 @@ async def test_what_is_written_meanwhile_is_found_too(tmp_path: Path) -> None:
     assert numbers == (len(TREES), len(TREES), len(TREES))
 
 
-async def test_a_cursor_of_somebody_else_is_refused(tmp_path: Path) -> None:
+async def test_a_cursor_that_is_not_ours_is_rejected(tmp_path: Path) -> None:
     async with running_flow(tmp_path, SERVICES) as flow:
         with pytest.raises(CallFailedError, match="no cursor"):
             await Client(flow.caller).facts.reindex("yesterday")

@@ -1,7 +1,7 @@
 """A program that tests end by `kill -9`: `crash.py DIRECTORY PORT`.
 
 Publishes the numbers 0 to 99, works on the first half, acknowledges of it what is even and tells
-its parent; then it waits to be killed, with the broker up and a member in the middle of its work.
+its parent; then it waits to be killed, with the broker up and a consumer in the middle of its work.
 """
 
 import asyncio
@@ -14,9 +14,9 @@ from fourtier.runtime.bus.opening import BusConfig, open_bus
 
 async def main() -> None:
     directory, port = Path(sys.argv[1]), int(sys.argv[2])
-    place = BusConfig("embedded", "fourtier", "crash", directory, port)
+    config = BusConfig("embedded", "fourtier", "crash", directory, port)
     topic = Address("numbers")
-    async with open_bus(place) as (bus, _):
+    async with open_bus(config) as (bus, _):
         await bus.create_group(topic, "workers")
         for number in range(100):
             await bus.publish(topic, str(number).encode(), key=str(number % 3))

@@ -1,4 +1,4 @@
-"""A program that ends in the middle of its work: `ending.py URL WAY`."""
+"""A program that ends in the middle of its work: `ending.py URL TOKEN WAY`."""
 
 import asyncio
 import os
@@ -11,14 +11,14 @@ from fourtier.runtime.rpc.caller import open_caller
 
 
 async def main() -> None:
-    url, way = sys.argv[1:]
+    url, token, way = sys.argv[1:]
     topic, other = Address(f"{way}.one"), Address(f"{way}.other")
     async with (
         connect_pulsar(
             url,
             "fourtier",
             "ending",
-            security=PulsarSecurity(),
+            security=PulsarSecurity(token=token),
             log_file=os.devnull,
         ) as bus,
         open_caller(bus),

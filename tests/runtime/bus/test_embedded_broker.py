@@ -1,6 +1,7 @@
 """The embedded broker's life: killed, started again, in somebody's way, or not there at all."""
 
 import asyncio
+import errno
 import os
 import signal
 import socket
@@ -8,11 +9,12 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fourtier.runtime.bus.contract import Address, Bus, BusError, Mode
-from fourtier.runtime.bus.embedded.broker import embedded_broker
+from fourtier.runtime.bus.embedded.broker import EmbeddedBroker, embedded_broker
 from fourtier.runtime.bus.opening import BusConfig, open_bus
 from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, Timeouts, connect_pulsar
 from fourtier.runtime.errors import StartupError
@@ -23,18 +25,20 @@ TOPIC = Address("numbers")
 
 
 #: Of a bus that is to meet a broker that does not answer.
-HASTY = Timeouts(send=1, operation=1)
-PATIENT = Timeouts()
+SHORT = Timeouts(send=1, operation=1)
+USUAL = Timeouts()
 
 
 @asynccontextmanager
-async def connected(url: str, directory: Path, timeouts: Timeouts = PATIENT) -> AsyncGenerator[Bus]:
+async def connected(
+    broker: EmbeddedBroker, directory: Path, timeouts: Timeouts = USUAL
+) -> AsyncGenerator[Bus]:
     """Open a bus."""
     async with connect_pulsar(
-        url,
+        broker.url,
         "fourtier",
         "test",
-        security=PulsarSecurity(),
+        security=PulsarSecurity(token=broker.token),
         log_file=str(directory / "client.log"),
         timeouts=timeouts,
     ) as bus:
@@ -71,13 +75,13 @@ def is_alive(pid: int) -> bool:
 
 async def test_a_broker_that_is_gone_is_an_error_and_closing_still_works(tmp_path: Path) -> None:
     async with AsyncExitStack() as stack:
-        broker = AsyncExitStack()
-        url = await broker.enter_async_context(embedded_broker(tmp_path, 0))
-        bus = await stack.enter_async_context(connected(url, tmp_path, HASTY))
-        other = await stack.enter_async_context(connected(url, tmp_path))
+        running = AsyncExitStack()
+        broker = await running.enter_async_context(embedded_broker(tmp_path, 0))
+        bus = await stack.enter_async_context(connected(broker, tmp_path, SHORT))
+        other = await stack.enter_async_context(connected(broker, tmp_path))
         await stack.enter_async_context(other.subscribe(TOPIC, "workers", Mode.KEY_SHARED))
         await confirmed(bus, b"1")
-        await broker.aclose()
+        await running.aclose()
 
         with pytest.raises(BusError, match="numbers: no receipt"):
             await bus.publish(TOPIC, b"2")
@@ -88,7 +92,7 @@ async def test_a_broker_that_is_gone_is_an_error_and_closing_still_works(tmp_pat
 
 
 async def test_a_broker_that_hangs_is_an_error_until_it_goes_on(tmp_path: Path) -> None:
-    async with embedded_broker(tmp_path, 0) as url, connected(url, tmp_path, HASTY) as bus:
+    async with embedded_broker(tmp_path, 0) as broker, connected(broker, tmp_path, SHORT) as bus:
         await confirmed(bus, b"1")
         pid = await broker_pid(tmp_path)
         os.kill(pid, signal.SIGSTOP)
@@ -100,14 +104,14 @@ async def test_a_broker_that_hangs_is_an_error_until_it_goes_on(tmp_path: Path) 
         await confirmed(bus, b"3")
 
 
-async def test_a_killed_broker_comes_back_and_nothing_is_lost_or_given_out_again(
+async def test_a_killed_broker_comes_back_and_nothing_is_lost_or_doubled(
     tmp_path: Path,
 ) -> None:
-    async with embedded_broker(tmp_path, 0) as url, connected(url, tmp_path) as bus:
-        async with bus.subscribe(TOPIC, "workers", Mode.KEY_SHARED) as member:
+    async with embedded_broker(tmp_path, 0) as broker, connected(broker, tmp_path) as bus:
+        async with bus.subscribe(TOPIC, "workers", Mode.KEY_SHARED) as consumer:
             for number in range(50):
                 await bus.publish(TOPIC, str(number).encode(), key=str(number % 3))
-            in_flight = [await member.receive() for _ in range(30)]
+            in_flight = [await consumer.receive() for _ in range(30)]
             for delivery in in_flight[:20]:
                 await delivery.acknowledge()
             killed = await broker_pid(tmp_path)
@@ -115,7 +119,7 @@ async def test_a_killed_broker_comes_back_and_nothing_is_lost_or_given_out_again
             lock = tmp_path / "broker.lock"
             await wait_until(lambda: lock.read_text().strip() not in {"", str(killed)})
             await confirmed(bus, b"50")
-            rest = [int((await member.receive()).payload) for _ in range(21)]
+            rest = [int((await consumer.receive()).payload) for _ in range(21)]
             assert rest == list(range(30, 51))
             for delivery in in_flight[20:25]:
                 await delivery.acknowledge()
@@ -123,6 +127,26 @@ async def test_a_killed_broker_comes_back_and_nothing_is_lost_or_given_out_again
             left = [int((await heir.receive()).payload) for _ in range(26)]
 
     assert left == list(range(25, 51))
+
+
+async def test_a_broker_that_cannot_be_started_again_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fourtier.runtime.bus.embedded.broker._PAUSE_BEFORE_RESTART", 0.01)
+    run = asyncio.create_subprocess_exec
+    failures = [OSError(errno.EAGAIN, "no process is left")] * 3
+
+    async def sometimes(*arguments: Any, **options: Any) -> asyncio.subprocess.Process:
+        if failures:
+            raise failures.pop()
+        return await run(*arguments, **options)
+
+    async with embedded_broker(tmp_path, 0) as broker, connected(broker, tmp_path) as bus:
+        await bus.publish(TOPIC, b"1")
+        monkeypatch.setattr(asyncio, "create_subprocess_exec", sometimes)
+        os.kill(await broker_pid(tmp_path), signal.SIGKILL)
+        await confirmed(bus, b"2")
+    assert not failures
 
 
 async def test_a_flow_that_was_killed_starts_again_in_its_directory(tmp_path: Path) -> None:
@@ -141,14 +165,14 @@ async def test_a_flow_that_was_killed_starts_again_in_its_directory(tmp_path: Pa
     await process.communicate()
 
     # At once: the old broker may still have the files and the port.
-    place = BusConfig("embedded", "fourtier", "crash", tmp_path, port)
-    async with open_bus(place) as (bus, url):
+    config = BusConfig("embedded", "fourtier", "crash", tmp_path, port)
+    async with open_bus(config) as (bus, url):
         assert url == f"pulsar://127.0.0.1:{port}"
         assert not is_alive(old_broker)
-        async with bus.subscribe(Address("numbers"), "workers", Mode.KEY_SHARED) as member:
-            rest = [int((await member.receive()).payload) for _ in range(75)]
+        async with bus.subscribe(Address("numbers"), "workers", Mode.KEY_SHARED) as consumer:
+            rest = [int((await consumer.receive()).payload) for _ in range(75)]
             await bus.publish(Address("numbers"), b"100")
-            assert (await member.receive()).payload == b"100"
+            assert (await consumer.receive()).payload == b"100"
 
     assert rest == [*range(1, 50, 2), *range(50, 100)]
 
@@ -205,16 +229,21 @@ async def test_a_missing_package_is_one_line(
 
 
 async def test_a_client_that_ends_in_the_middle_of_its_work_does_not_abort(tmp_path: Path) -> None:
-    async def end(url: str, way: str) -> int:
+    async def end(broker: EmbeddedBroker, way: str) -> int:
         program = str(Path(__file__).with_name("ending.py"))
         process = await asyncio.create_subprocess_exec(
-            sys.executable, program, url, way, stderr=asyncio.subprocess.DEVNULL
+            sys.executable,
+            program,
+            broker.url,
+            broker.token,
+            way,
+            stderr=asyncio.subprocess.DEVNULL,
         )
         return await process.wait()
 
-    async with embedded_broker(tmp_path, 0) as url:
+    async with embedded_broker(tmp_path, 0) as broker:
         ways = ("return", "raise", "interrupt", "exit")
-        codes = await asyncio.gather(*(end(url, way) for way in ways))
+        codes = await asyncio.gather(*(end(broker, way) for way in ways))
 
     # SIGABRT would be -6, a crash -11.
     assert dict(zip(ways, codes, strict=True)) == {

@@ -8,71 +8,78 @@ import pytest
 
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.bus.opening import BusConfig, open_bus
+from fourtier.runtime.bus.pulsar.frames import connect_frame, error_frame
 from fourtier.runtime.bus.pulsar.handshake import handshake
 from fourtier.runtime.errors import StartupError
 from tests.runtime.rpc.support import Answering, listening, silent
 
 
-def frame(command: bytes) -> bytes:
-    return struct.pack(">II", len(command) + 4, len(command)) + command
-
-
 def says(answer: bytes) -> Answering:
     async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readexactly(24)
+        await reader.readexactly(len(connect_frame(None)))
         writer.write(answer)
 
     return answering
 
 
-CONNECTED = frame(b"\x08\x03\x1a\x0a\x0a\x06Pulsar\x10\x15")
-#: BaseCommand of type ERROR: who does not say who he is does not get in.
-REFUSED = frame(b"\x08\x08\x42\x0c\x08\x00\x10\x05\x1a\x06denied")
+#: As Pulsar writes it: type 3, then `connected` with a name and a protocol version.
+CONNECTED = b"\x00\x00\x00\x12\x00\x00\x00\x0e\x08\x03\x1a\x0a\x0a\x06Pulsar\x10\x15"
 
 
 async def test_a_broker_says_what_it_is() -> None:
-    async with listening(says(CONNECTED)) as place:
-        assert await handshake(f"pulsar://{place}") == "Pulsar"
-        assert await handshake(f"pulsar://{place}/") == "Pulsar"
+    async with listening(says(CONNECTED)) as address:
+        assert await handshake(f"pulsar://{address}") == "Pulsar"
+        assert await handshake(f"pulsar://{address}/") == "Pulsar"
 
 
-async def test_a_broker_that_wants_a_token_first_is_a_broker() -> None:
-    async with listening(says(REFUSED)) as place:
-        assert await handshake(f"pulsar://{place}") == ""
+@pytest.mark.parametrize(
+    ("token", "expected"), [(None, "wants a token"), ("x", "refuses the token")]
+)
+async def test_a_broker_that_does_not_let_us_in_is_an_error_at_once(
+    token: str | None, expected: str
+) -> None:
+    async with listening(says(error_frame("denied"))) as address:
+        with pytest.raises(BusError, match=rf"{expected} \(denied\): set FOURTIER_BUS_TOKEN"):
+            await handshake(f"pulsar://{address}", token=token)
 
 
 async def test_one_of_several_brokers_is_enough() -> None:
-    async with listening(says(CONNECTED)) as place:
-        assert await handshake(f"pulsar://127.0.0.1:1,{place}") == "Pulsar"
+    async with listening(says(CONNECTED)) as address:
+        assert await handshake(f"pulsar://127.0.0.1:1,{address}") == "Pulsar"
 
 
 @pytest.mark.parametrize(
     "answer",
-    [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"SSH-2.0-OpenSSH_9.6\r\n", b"", frame(b"\xff\xff\xff")],
+    [
+        b"HTTP/1.1 400 Bad Request\r\n\r\n",
+        b"SSH-2.0-OpenSSH_9.6\r\n",
+        b"",
+        struct.pack(">II", 7, 3) + b"\xff\xff\xff",
+    ],
     ids=["http", "ssh", "nothing", "rubbish"],
 )
-async def test_what_is_no_broker_is_told_apart(answer: bytes) -> None:
-    async with listening(says(answer)) as place:
-        with pytest.raises(BusError, match=f"no bus can be reached at pulsar://{place}"):
-            await handshake(f"pulsar://{place}")
+async def test_what_is_not_a_broker_is_an_error(answer: bytes) -> None:
+    async with listening(says(answer)) as address:
+        with pytest.raises(BusError, match=f"no bus can be reached at pulsar://{address}"):
+            await handshake(f"pulsar://{address}")
 
 
-async def test_a_failed_handshake_is_told_in_its_own_words() -> None:
+async def test_a_failed_tls_handshake_is_reported_in_its_own_words() -> None:
     async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(100)
-        writer.write(b"this is no TLS")
+        writer.write(b"this is not TLS")
 
-    async with listening(answering) as place:
+    async with listening(answering) as address:
         with pytest.raises(BusError, match="SSL"):
-            await handshake(f"pulsar+ssl://{place}")
+            await handshake(f"pulsar+ssl://{address}")
 
 
-async def test_silence_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_broker_that_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fourtier.runtime.bus.pulsar.handshake._WITHIN", 0.05)
 
-    async with listening(silent) as place:
+    async with listening(silent) as address:
         with pytest.raises(BusError, match=r"no answer within 0\.05 seconds"):
-            await handshake(f"pulsar://{place}")
+            await handshake(f"pulsar://{address}")
 
 
 @pytest.mark.parametrize(

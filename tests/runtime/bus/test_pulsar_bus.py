@@ -11,7 +11,7 @@ from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, Timeouts, con
 from tests.cluster.servers import SERVERS
 from tests.runtime.bus.bus_contract import BusContract
 
-#: A member that is refused is told so only when this ends.
+#: A consumer that is refused gets the error only when this ends.
 REFUSED = Timeouts(operation=5)
 
 
@@ -23,12 +23,12 @@ class TestEmbeddedBus(BusContract):
     @pytest.fixture
     async def bus(self, tmp_path: Path, timeouts: Timeouts) -> AsyncGenerator[Bus]:
         async with (
-            embedded_broker(tmp_path, 0) as url,
+            embedded_broker(tmp_path, 0) as broker,
             connect_pulsar(
-                url,
+                broker.url,
                 "fourtier",
                 "test",
-                security=PulsarSecurity(),
+                security=PulsarSecurity(token=broker.token),
                 log_file=str(tmp_path / "client.log"),
                 timeouts=timeouts,
             ) as bus,
@@ -36,13 +36,16 @@ class TestEmbeddedBus(BusContract):
             yield bus
 
     @pytest.mark.parametrize("timeouts", [REFUSED], ids=["short"])
-    async def test_an_exclusive_group_has_one_member(self, bus: Bus, topic: Address) -> None:
-        await super().test_an_exclusive_group_has_one_member(bus, topic)
+    async def test_an_exclusive_group_has_one_consumer(self, bus: Bus, topic: Address) -> None:
+        await super().test_an_exclusive_group_has_one_consumer(bus, topic)
 
 
 @pytest.mark.cluster
 @pytest.mark.skipif(not SERVERS.pulsar_url, reason="FOURTIER_TEST_PULSAR_URL names no Pulsar")
 class TestPulsarBus(BusContract):
+    #: Pulsar 4.0 counts only what a consumer has given back itself, not what it had when it left.
+    marks_redelivered = False
+
     @pytest.fixture
     async def bus(self, tmp_path: Path) -> AsyncGenerator[Bus]:
         async with connect_pulsar(

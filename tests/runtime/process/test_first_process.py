@@ -39,12 +39,12 @@ async def test_sigterm_ends_it_while_it_waits_for_the_bus(command: str) -> None:
         asked.set()
         await silent(reader, writer)
 
-    async with listening(broker) as place:
+    async with listening(broker) as address:
         process = await asyncio.create_subprocess_exec(
             *_NAMESPACE,
             FOURTIER,
             *command.split(),
-            env=os.environ | {"FOURTIER_BUS_URL": f"pulsar://{place}"},
+            env=os.environ | {"FOURTIER_BUS_URL": f"pulsar://{address}"},
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
         )

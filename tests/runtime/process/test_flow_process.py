@@ -3,9 +3,10 @@
 import asyncio
 import logging
 import os
+import re
 import signal
 import socket
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,8 @@ from typing import Any, ClassVar, Self
 import pytest
 from aiohttp import ClientSession
 
+from fourtier.flows.model import Flow, FlowError, parse_flow
+from fourtier.flows.plan import process_plan
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.bus.opening import BusConfig
 from fourtier.runtime.errors import StartupError
@@ -26,8 +29,8 @@ from fourtier.runtime.process.flow_process import (
 from fourtier.runtime.process.host import HostPlan
 from fourtier.runtime.process.running import read_running
 from fourtier.runtime.rpc.caller import open_caller
-from fourtier.runtime.rpc.routes import Route, call_route, event_route
 from fourtier.runtime.service.context import Parameters, ServiceContext
+from fourtier.runtime.service.declaration import Service, answer, on
 from fourtier.runtime.service.engines import EnginesConfig
 from fourtier.runtime.settings import Settings
 from tests.runtime.rpc.support import NOTED, READ, Note, Reply
@@ -35,10 +38,10 @@ from tests.support.ports import free_port
 from tests.support.waiting import wait_until
 
 
-class Echo:
+class Echo(Service):
     """A service that answers, and that can be kept busy."""
 
-    parameters: ClassVar[type[Parameters]] = Parameters
+    name = "echo"
     begun: ClassVar[list[int]] = []
     done: ClassVar[list[int]] = []
     go_on: ClassVar[asyncio.Event]
@@ -51,13 +54,11 @@ class Echo:
         cls.done.clear()
         yield cls()
 
-    def routes(self) -> Iterator[Route]:
-        yield call_route(READ, self.read)
-        yield event_route(NOTED, self.note)
-
+    @answer(READ)
     async def read(self, note: Note) -> Reply:
         return Reply(number=note.number)
 
+    @on(NOTED)
     async def note(self, note: Note) -> None:
         self.begun.append(note.number)
         await self.go_on.wait()
@@ -85,7 +86,7 @@ async def get(process: FlowProcess, path: str) -> tuple[int, str]:
         return response.status, await response.text()
 
 
-async def test_a_flow_is_up_with_all_that_is_around_it(
+async def test_a_flow_serves_its_health_endpoint_metrics_and_note(
     plan: ProcessPlan, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "fourtier")
@@ -94,7 +95,7 @@ async def test_a_flow_is_up_with_all_that_is_around_it(
         assert process.ready
         assert await get(process, "/ready") == (200, "ready\n")
         _, metrics = await get(process, "/metrics")
-        assert 'fourtier_messages_handled_total{service="echo",topic="test.read"} 1.0' in metrics
+        assert re.search(r'messaging_process_duration_seconds_count{.*"test.read".*} 1.0', metrics)
         running = read_running(plan.host.data)
         assert (running.bus_url, running.pid) == (process.bus_url, os.getpid())
         assert (running.flow, running.services) == ("laptop", ("echo",))
@@ -105,15 +106,87 @@ async def test_a_flow_is_up_with_all_that_is_around_it(
 
     assert f"Connected to the bus at {process.bus_url} (fourtier/laptop)." in caplog.messages
     assert any(line.startswith("The flow laptop is up: echo.") for line in caplog.messages)
-    assert "Stopping: what is in hand is finished first." in caplog.messages
+    assert "Stopping: messages in flight are finished first." in caplog.messages
     with pytest.raises(StartupError, match="no flow is running"):
         read_running(plan.host.data)
     async with flow_process(plan):  # and once more in the same directory and process
         pass
 
 
+async def test_all_files_of_an_embedded_flow_are_private(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    before = os.umask(0o022)
+    try:
+        async with flow_process(laptop(data)):
+            open_to_others = [
+                str(path.relative_to(tmp_path))
+                for path in (data, *data.rglob("*"))
+                if not path.is_symlink() and path.stat().st_mode & 0o077
+            ]
+            names = {path.name for path in data.iterdir()}
+        assert os.umask(0o022) == 0o022
+    finally:
+        os.umask(before)
+    assert {"bus", "facts", "episodes"} <= names
+    assert open_to_others == []
+
+
+def laptop(data: Path) -> ProcessPlan:
+    """A flow with the embedded broker, graph and vectors."""
+    environment = Settings(data=data, bus_port=0, health_port=0)
+    services = {"facts": {}, "episodes": {}}
+    return process_plan(Flow(name="laptop", namespace="laptop", services=services), environment, ())
+
+
+async def test_a_flow_file_sets_the_time_limits_and_a_hanging_handler_fails_live(
+    plan: ProcessPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fourtier.runtime.rpc.attempts._GRACE", 0.0)
+    released = asyncio.Event()
+
+    class Stubborn(Echo):
+        async def note(self, _note: Note) -> None:
+            while not released.is_set():
+                try:
+                    await released.wait()
+                except asyncio.CancelledError:
+                    continue
+
+    known = {"echo": Stubborn}.__getitem__
+    monkeypatch.setattr("fourtier.runtime.process.host.load_service", known)
+    monkeypatch.setattr("fourtier.flows.parameters.load_service", known)
+    flow = parse_flow(
+        "{name: f, bus: {url: 'memory://'}, health-port: 0, services: {echo: {}},"
+        " limits: {handler-seconds: 0.05, stream-seconds: 7}}",
+        "the test",
+    )
+    limited = process_plan(flow, Settings(data=plan.host.data))
+    assert limited.host.limits.stream_seconds == 7
+    async with flow_process(limited) as process, open_caller(process.bus) as caller:
+        assert await get(process, "/live") == (200, "live\n")
+        await caller.publish(NOTED, Note(key="k", number=1))
+
+        async def fails() -> bool:
+            return (await get(process, "/live"))[0] == 503
+
+        await wait_until(fails)
+        _, reason = await get(process, "/live")
+        assert reason == "a handler hangs beyond its time limit: test.noted\n"
+        released.set()
+        await wait_until(lambda: not process.host.hanging())
+        assert await get(process, "/live") == (200, "live\n")
+
+
+@pytest.mark.parametrize("limit", ["handler-seconds: 0", "stream-seconds: -1", "seconds: 5"])
+def test_a_limit_that_makes_no_sense_is_named(limit: str) -> None:
+    with pytest.raises(FlowError, match=rf"limits\.{limit.split(':', maxsplit=1)[0]}"):
+        parse_flow(f"{{name: f, services: {{}}, limits: {{{limit}}}}}", "the test")
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_signal_finishes_what_is_in_hand(plan: ProcessPlan, number: signal.Signals) -> None:
+async def test_a_signal_finishes_the_messages_in_flight(
+    plan: ProcessPlan, number: signal.Signals
+) -> None:
     async with flow_process(plan) as process, open_caller(process.bus) as caller:
         with stop_on_signals(process):
             await caller.publish(NOTED, Note(key="k", number=1))
@@ -126,7 +199,7 @@ async def test_a_signal_finishes_what_is_in_hand(plan: ProcessPlan, number: sign
     assert Echo.done == [1]
 
 
-async def test_a_second_signal_cuts_off_what_is_in_hand(plan: ProcessPlan) -> None:
+async def test_a_second_signal_cuts_off_the_messages_in_flight(plan: ProcessPlan) -> None:
     async with flow_process(plan) as process, open_caller(process.bus) as caller:
         with stop_on_signals(process):
             await caller.publish(NOTED, Note(key="k", number=1))
@@ -138,7 +211,7 @@ async def test_a_second_signal_cuts_off_what_is_in_hand(plan: ProcessPlan) -> No
     assert Echo.done == []
 
 
-async def test_signals_are_as_before_when_nobody_has_asked_for_a_stop(plan: ProcessPlan) -> None:
+async def test_signal_handlers_are_restored_when_no_stop_was_asked_for(plan: ProcessPlan) -> None:
     before = signal.getsignal(signal.SIGTERM)
     async with flow_process(plan) as process:
         with stop_on_signals(process):
@@ -146,7 +219,7 @@ async def test_signals_are_as_before_when_nobody_has_asked_for_a_stop(plan: Proc
         assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
-async def test_a_service_that_fails_is_told_to_whoever_waits(
+async def test_the_error_of_a_failed_service_is_raised_by_wait(
     plan: ProcessPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with flow_process(plan) as process:
@@ -191,7 +264,7 @@ async def test_it_is_live_and_not_ready_while_it_starts(
     await starting
 
 
-async def test_on_servers_of_its_own_it_needs_no_directory(plan: ProcessPlan) -> None:
+async def test_a_flow_without_embedded_engines_needs_no_data_directory(plan: ProcessPlan) -> None:
     data = plan.host.data / "none"
     host = replace(
         plan.host, engines=EnginesConfig(graph="bolt://g", vectors="http://v"), data=data
@@ -202,7 +275,7 @@ async def test_on_servers_of_its_own_it_needs_no_directory(plan: ProcessPlan) ->
     assert not data.exists()
 
 
-async def test_what_is_wrong_is_one_line_each(
+async def test_each_startup_error_is_one_line(
     plan: ProcessPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def with_bus(**changes: Any) -> ProcessPlan:
@@ -217,7 +290,7 @@ async def test_what_is_wrong_is_one_line_each(
         wrong = {
             f"port {taken} cannot be used, so the embedded bus": with_bus(port=taken),
             f"port {taken} cannot be used, so the health": replace(plan, health_port=taken),
-            "is no bus: write embedded": with_bus(url="kafka://somewhere"),
+            "write embedded, memory": with_bus(url="kafka://somewhere"),
             "no bus can be reached at pulsar://127.0.0.1:1:": with_bus(url="pulsar://127.0.0.1:1"),
             "no bus can be reached at pulsar://no-such.invalid:": with_bus(
                 url="pulsar://no-such.invalid"

@@ -16,9 +16,16 @@ class Health:
     """A server under test and what it says of itself."""
 
     def __init__(self) -> None:
-        self.reason = "starting"
+        self.not_live = ""
+        self.not_ready = "starting"
         self.registry = CollectorRegistry()
         self.port = 0
+
+    def why_not_live(self) -> str:
+        return self.not_live
+
+    def why_not_ready(self) -> str:
+        return self.not_ready
 
     async def get(self, path: str) -> tuple[int, str]:
         async with (
@@ -31,7 +38,7 @@ class Health:
 @asynccontextmanager
 async def serving() -> AsyncGenerator[Health]:
     health = Health()
-    async with health_server("127.0.0.1", 0, lambda: health.reason, health.registry) as port:
+    async with health_server("127.0.0.1", 0, health, health.registry) as port:
         health.port = port
         yield health
 
@@ -40,11 +47,13 @@ async def test_it_is_live_before_it_is_ready_and_says_why() -> None:
     async with serving() as health:
         assert await health.get("/live") == (200, "live\n")
         assert await health.get("/ready") == (503, "starting\n")
-        health.reason = ""
+        health.not_ready = ""
         assert await health.get("/ready") == (200, "ready\n")
-        health.reason = "stopping"
+        health.not_ready = "stopping"
         assert await health.get("/ready") == (503, "stopping\n")
         assert await health.get("/live") == (200, "live\n")
+        health.not_live = "a handler hangs"
+        assert await health.get("/live") == (503, "a handler hangs\n")
 
 
 async def test_it_shows_the_metrics_of_its_registry() -> None:
@@ -67,13 +76,13 @@ async def test_a_port_in_use_is_one_line() -> None:
         other.listen()
         port = other.getsockname()[1]
         with pytest.raises(StartupError, match=rf"^port {port} cannot be used.*in use.*_PORT"):
-            async with health_server("127.0.0.1", port, str, CollectorRegistry()):
+            async with health_server("127.0.0.1", port, Health(), CollectorRegistry()):
                 pass
 
 
 async def test_an_address_of_another_machine_is_one_line() -> None:
     with pytest.raises(StartupError, match=r"cannot listen on 192\.0\.2\.1"):
-        async with health_server("192.0.2.1", 0, str, CollectorRegistry()):
+        async with health_server("192.0.2.1", 0, Health(), CollectorRegistry()):
             pass
 
 

@@ -1,7 +1,7 @@
 """The host: services start in order or not at all, and stop in reverse order."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -14,6 +14,7 @@ from fourtier.runtime.errors import StartupError
 from fourtier.runtime.process.host import HostPlan, run_services
 from fourtier.runtime.rpc.routes import Route, call_route, event_route
 from fourtier.runtime.service.context import Parameters, ServiceContext
+from fourtier.runtime.service.declaration import Service
 from fourtier.runtime.service.engines import EnginesConfig
 from fourtier.runtime.settings import Settings
 from tests.runtime.rpc.support import NOTED, READ, Note, Reply, publish
@@ -30,12 +31,11 @@ class Diary:
 DIARY = Diary()
 
 
-class Service:
+class Recorded(Service):
     """A service that writes a diary and asks the one before it."""
 
-    parameters: ClassVar[type[Parameters]] = Parameters
     name = "service"
-    routes_of: ClassVar[list[Route]] = []
+    routes_of: ClassVar[Sequence[Route]] = ()
 
     @classmethod
     @asynccontextmanager
@@ -46,13 +46,13 @@ class Service:
         finally:
             DIARY.lines.append(f"close {cls.name}")
 
-    def routes(self) -> Iterator[Route]:
-        yield from self.routes_of
+    def routes(self) -> Sequence[Route]:
+        return self.routes_of
 
 
-def service(name: str, *routes: Route) -> type[Service]:
+def service(name: str, *routes: Route) -> type[Recorded]:
     """Make a service class with these routes."""
-    return type(name, (Service,), {"name": name, "routes_of": list(routes)})
+    return type(name, (Recorded,), {"name": name, "routes_of": routes})
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ class GoneBus(MemoryBus):
     def __init__(self, topic: str) -> None:
         super().__init__()
         self.topic = topic
-        self.refused = False
+        self.rejected = False
         self.gone = asyncio.Event()
 
     @asynccontextmanager
@@ -83,12 +83,12 @@ class GoneBus(MemoryBus):
         self, address: Address, group: str, mode: Mode
     ) -> AsyncGenerator[Subscription]:
         if address.name.startswith(self.topic):
-            if self.refused:
+            if self.rejected:
                 raise BusError(f"{address.name}: cannot subscribe as {group}: 7 ConsumerBusy")
             yield self
             return
-        async with super().subscribe(address, group, mode) as member:
-            yield member
+        async with super().subscribe(address, group, mode) as consumer:
+            yield consumer
 
     async def receive(self) -> Any:
         await self.gone.wait()
@@ -133,7 +133,7 @@ async def test_a_host_without_routes_waits_and_stops(
 async def test_a_service_that_cannot_be_opened_closes_those_before_it(
     services: dict[str, type[Service]], tmp_path: Path
 ) -> None:
-    class Broken(Service):
+    class Broken(Recorded):
         @classmethod
         @asynccontextmanager
         async def open(cls, _context: ServiceContext, _parameters: Any) -> AsyncGenerator[Self]:
@@ -147,7 +147,7 @@ async def test_a_service_that_cannot_be_opened_closes_those_before_it(
     assert DIARY.lines == ["open one", "close one"]
 
 
-async def test_a_subscription_that_is_refused_ends_the_start(
+async def test_a_subscription_that_the_broker_refuses_ends_the_start(
     services: dict[str, type[Service]], tmp_path: Path
 ) -> None:
     services |= {
@@ -155,7 +155,7 @@ async def test_a_subscription_that_is_refused_ends_the_start(
         "two": service("two", event_route(NOTED, note)),
     }
     bus = GoneBus("test.noted")
-    bus.refused = True
+    bus.rejected = True
     with pytest.raises(BusError, match=r"^test\.noted: cannot subscribe as two"):
         async with run_services(bus, plan(tmp_path, "one", "two")):
             pass
@@ -174,13 +174,13 @@ async def test_a_subscription_that_is_gone_ends_the_host(
             await host.wait_failed()
 
 
-async def test_a_service_in_the_middle_of_its_work_can_still_ask_the_one_before_it(
+async def test_a_handler_in_flight_at_a_stop_can_still_call_an_earlier_service(
     services: dict[str, type[Service]], tmp_path: Path
 ) -> None:
     stopping = asyncio.Event()
     answers: list[int] = []
 
-    class Asking(Service):
+    class Asking(Recorded):
         name = "asking"
 
         @classmethod
@@ -192,7 +192,7 @@ async def test_a_service_in_the_middle_of_its_work_can_still_ask_the_one_before_
                 answers.append((await context.caller.call(READ, note)).number)
 
             asking = cls()
-            asking.routes_of = [event_route(NOTED, ask)]  # type: ignore[misc]
+            asking.routes_of = (event_route(NOTED, ask),)  # type: ignore[misc]
             yield asking
 
     services |= {"one": service("one", call_route(READ, read)), "asking": Asking}
@@ -209,7 +209,7 @@ async def test_a_service_in_the_middle_of_its_work_can_still_ask_the_one_before_
 
 
 @pytest.mark.parametrize("at_once", [False, True])
-async def test_what_does_not_end_is_cut_off_and_comes_again(
+async def test_a_handler_that_does_not_end_is_cut_off_and_its_message_redelivered(
     services: dict[str, type[Service]],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -1,7 +1,8 @@
-"""The lock of a data directory, and the note that tells what runs there."""
+"""The lock of a data directory, who can read it, and the note that says what runs there."""
 
 import asyncio
 import os
+import stat
 import sys
 from pathlib import Path
 
@@ -54,7 +55,7 @@ async def holder(data: Path, pid: int) -> asyncio.subprocess.Process:
     return process
 
 
-def test_a_directory_is_made_and_can_be_locked_again(tmp_path: Path) -> None:
+def test_a_directory_is_created_and_can_be_locked_again(tmp_path: Path) -> None:
     data = tmp_path / "a" / "b"
     for _ in range(2):
         with locked_data(data):
@@ -63,7 +64,7 @@ def test_a_directory_is_made_and_can_be_locked_again(tmp_path: Path) -> None:
         assert not is_locked(data)
 
 
-async def test_a_second_flow_is_told_who_is_there(tmp_path: Path) -> None:
+async def test_the_error_of_a_second_flow_names_the_process_of_the_first(tmp_path: Path) -> None:
     other = await holder(tmp_path, 1)
     try:
         with (
@@ -79,7 +80,7 @@ async def test_a_second_flow_is_told_who_is_there(tmp_path: Path) -> None:
         pass
 
 
-async def test_a_killed_flow_leaves_no_lock_and_its_note_is_not_believed(tmp_path: Path) -> None:
+async def test_a_killed_flow_leaves_no_lock_and_its_note_is_ignored(tmp_path: Path) -> None:
     other = await holder(tmp_path, os.getpid())  # a process that is alive, and not that flow
     assert read_running(tmp_path).flow == "f"
     other.kill()
@@ -92,7 +93,7 @@ async def test_a_killed_flow_leaves_no_lock_and_its_note_is_not_believed(tmp_pat
         pass
 
 
-def test_a_directory_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_created_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with (
         pytest.raises(StartupError, match=r"file/data cannot be used: Not a directory; name"),
@@ -108,7 +109,30 @@ def test_a_directory_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
         pass
 
 
-def test_the_note_tells_what_runs_while_it_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("existing", [False, True])
+def test_a_directory_and_its_note_are_private(tmp_path: Path, *, existing: bool) -> None:
+    data = tmp_path / "data"
+    if existing:
+        data.mkdir()
+        data.chmod(0o755)
+        (data / "running.new").touch(0o644)
+    with locked_data(data), announced(data, running(1)):
+        assert mode(data) == 0o700
+        assert mode(data / "lock") == 0o600
+        assert mode(data / "running.json") == 0o600
+
+
+def test_a_shared_directory_stays_shared(tmp_path: Path) -> None:
+    tmp_path.chmod(0o1777)
+    with locked_data(tmp_path):
+        assert mode(tmp_path) == 0o1777
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_the_note_is_there_while_the_flow_runs(tmp_path: Path) -> None:
     with locked_data(tmp_path), announced(tmp_path, running(os.getpid())):
         assert read_running(tmp_path) == running(os.getpid())
     with pytest.raises(StartupError, match="no flow is running"):
@@ -116,14 +140,14 @@ def test_the_note_tells_what_runs_while_it_runs(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["lock"]
 
 
-def test_without_a_note_there_is_advice(tmp_path: Path) -> None:
+def test_without_a_note_the_error_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(
         StartupError, match=rf"no flow is running at {tmp_path}/x: start one with `fourtier up`"
     ):
         read_running(tmp_path / "x")
 
 
-def test_a_note_that_cannot_be_read_is_none(tmp_path: Path) -> None:
+def test_an_invalid_note_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "running.json").write_text("{")
     with locked_data(tmp_path), pytest.raises(StartupError, match="no flow is running"):
         read_running(tmp_path)

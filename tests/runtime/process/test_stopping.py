@@ -1,4 +1,4 @@
-"""A graceful stop finishes what is in hand; what was not begun, or was cut off, comes again."""
+"""A graceful stop finishes messages in flight; the rest, and what was cut off, is redelivered."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -40,7 +40,7 @@ class Desk:
         self.done += [note.number for note in notes]
 
 
-async def test_what_is_in_hand_is_finished_and_the_rest_comes_again(bus: Bus) -> None:
+async def test_a_message_in_flight_is_finished_and_the_rest_is_redelivered(bus: Bus) -> None:
     first, second = Desk(), Desk()
     second.go_on.set()
     async with served(bus, event_route(NOTED, first.note)) as server:
@@ -55,7 +55,7 @@ async def test_what_is_in_hand_is_finished_and_the_rest_comes_again(bus: Bus) ->
     assert second.done == list(range(1, 20))
 
 
-async def test_a_batch_in_hand_is_finished_and_the_rest_comes_again(bus: Bus) -> None:
+async def test_a_batch_in_flight_is_finished_and_the_rest_is_redelivered(bus: Bus) -> None:
     first, second = Desk(), Desk()
     second.go_on.set()
     async with served(bus, event_batch_route(NOTED, first.notes, max_batch_size=4)) as server:
@@ -71,7 +71,7 @@ async def test_a_batch_in_hand_is_finished_and_the_rest_comes_again(bus: Bus) ->
     assert first.done + second.done == list(range(20))
 
 
-async def test_a_read_that_has_arrived_is_answered_while_stopping() -> None:
+async def test_a_query_that_has_arrived_is_answered_while_stopping() -> None:
     bus = FailingBus()
     go_on = asyncio.Event()
 
@@ -93,7 +93,7 @@ async def test_a_read_that_has_arrived_is_answered_while_stopping() -> None:
         assert [(await question).number for question in asked] == [0, 1, 2]
 
 
-async def test_a_message_that_waits_for_another_attempt_is_left_with_those_behind_it(
+async def test_a_message_that_waits_for_a_retry_is_redelivered_with_those_behind_it(
     bus: Bus,
 ) -> None:
     attempts: list[int] = []
@@ -141,7 +141,7 @@ async def test_an_idle_service_stops_without_another_message(bus: Bus) -> None:
     assert desk.begun == []
 
 
-async def test_an_acknowledgement_that_fails_is_told_and_the_service_goes_on(
+async def test_a_failed_acknowledgement_is_logged_and_the_service_goes_on(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     bus, desk = FailingBus(), Desk()

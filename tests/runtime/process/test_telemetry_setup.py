@@ -69,9 +69,16 @@ async def ask_once() -> None:
         await caller.call(READ, Note(key="k", number=1))
 
 
+LABELS = {
+    "messaging_system": "pulsar",
+    "messaging_operation_name": "process",
+    "messaging_destination_name": "test.read",
+    "messaging_consumer_group_name": "test",
+}
+
+
 def handled(registry: CollectorRegistry) -> float | None:
-    labels = {"service": "test", "topic": "test.read"}
-    return registry.get_sample_value("fourtier_messages_handled_total", labels)
+    return registry.get_sample_value("messaging_process_duration_seconds_count", LABELS)
 
 
 async def test_prometheus_shows_the_metrics_by_stable_names() -> None:
@@ -79,12 +86,12 @@ async def test_prometheus_shows_the_metrics_by_stable_names() -> None:
         await ask_once()
         text = generate_latest(registry).decode()
 
-    labels = '{service="test",topic="test.read"}'
-    assert f"fourtier_messages_handled_total{labels} 1.0" in text
-    assert f"fourtier_messages_duration_seconds_count{labels} 1.0" in text
+    labels = "{" + ",".join(f'{name}="{value}"' for name, value in sorted(LABELS.items())) + "}"
+    assert f"messaging_client_consumed_messages_total{labels} 1.0" in text
+    assert f"messaging_process_duration_seconds_count{labels} 1.0" in text
     assert f"fourtier_messages_queue_age_seconds_count{labels} 1.0" in text
     assert f"fourtier_messages_batch_size_count{labels} 1.0" in text
-    assert 'fourtier_messages_duration_seconds_bucket{le="0.0025",service="test"' in text
+    assert 'messaging_process_duration_seconds_bucket{le="0.0025",messaging_consumer' in text
     assert 'service_namespace="laptop"' in text
 
 
@@ -112,14 +119,14 @@ async def test_a_collector_gets_traces_and_metrics_before_the_end() -> None:
     assert resource["service.name"] == "fourtier-facts"
     assert resource["service.namespace"] == "laptop"
     spans = {span.name: span for scope in traces.scope_spans for span in scope.spans}
-    assert spans["test.read handle"].trace_id == spans["test.read call"].trace_id
+    assert spans["process test.read"].trace_id == spans["send test.read"].trace_id
     (metrics,) = collector.metrics.resource_metrics
     names = {metric.name for scope in metrics.scope_metrics for metric in scope.metrics}
-    assert "fourtier.messages.handled" in names
+    assert "messaging.process.duration" in names
 
 
 @pytest.mark.parametrize("hangs", [False, True])
-async def test_a_collector_that_is_away_does_not_hold_up_the_end(
+async def test_an_unavailable_collector_does_not_hold_up_the_end(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, *, hangs: bool
 ) -> None:
     monkeypatch.setattr("fourtier.runtime.process.telemetry_setup._TIMEOUT", 0.2)
@@ -128,8 +135,8 @@ async def test_a_collector_that_is_away_does_not_hold_up_the_end(
         await reader.read()
 
     async with (
-        listening(silent) as place,
-        telemetry_to(f"http://{place if hangs else '127.0.0.1:1'}", "laptop"),
+        listening(silent) as address,
+        telemetry_to(f"http://{address if hangs else '127.0.0.1:1'}", "laptop"),
     ):
         await ask_once()
 
@@ -137,7 +144,7 @@ async def test_a_collector_that_is_away_does_not_hold_up_the_end(
         assert f"Failed to export {what} batch due to timeout" in caplog.text
 
 
-async def test_an_endpoint_that_is_no_url_is_one_line() -> None:
+async def test_an_invalid_endpoint_is_one_line() -> None:
     with pytest.raises(StartupError, match="FOURTIER_OTLP_ENDPOINT"):
         async with telemetry_to("collector:4318", "laptop"):
             pass

@@ -1,4 +1,4 @@
-"""A route that is full refuses what is new, finishes what it has, and then takes more."""
+"""A route that is full sheds new messages, finishes those in flight, and then takes more."""
 
 import asyncio
 import time
@@ -13,20 +13,16 @@ from fourtier.runtime.rpc.admission import Admission
 from fourtier.runtime.rpc.caller import open_caller
 from fourtier.runtime.rpc.envelope import Envelope
 from fourtier.runtime.rpc.routes import Route, stream_route
-from fourtier.schema.topics import Call, Topic
-from tests.runtime.rpc.support import Note, Reply, by_key, served
+from tests.runtime.rpc.support import DURABLE, FailingBus, Note, Reply, served
 from tests.support.waiting import wait_until
 
-KEPT: Call[Note, Reply] = Call(
-    Topic("test.kept", Note, key=by_key), Reply, last=lambda reply: reply.last
-)
-MOST = 3
+LIMIT = 3
 
 
 @pytest.fixture(autouse=True)
-def a_message_of_the_last_hour_is_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that waited for a busy machine is not taken for what a replica that is gone has begun."""
-    monkeypatch.setattr("fourtier.runtime.rpc.admission._FRESH", 3_600)
+def messages_of_the_last_hour_are_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No replica can have begun them, although this subscription is younger than a second."""
+    monkeypatch.setattr("fourtier.runtime.rpc.admission._CLOCK_SKEW", -3_600)
 
 
 class Slow:
@@ -37,7 +33,7 @@ class Slow:
         self.begun: list[int] = []
 
     def route(self) -> Route:
-        return stream_route(KEPT, self._handle, max_concurrency=MOST, max_in_flight=MOST)
+        return stream_route(DURABLE, self._handle, max_concurrency=LIMIT, max_in_flight=LIMIT)
 
     async def _handle(self, note: Note) -> AsyncIterator[Reply]:
         self.begun.append(note.number)
@@ -45,55 +41,92 @@ class Slow:
         yield Reply(number=note.number)
 
 
-async def test_what_is_too_much_is_refused_and_what_is_in_hand_is_finished() -> None:
+async def test_excess_messages_are_shed_and_those_in_flight_are_finished() -> None:
     bus, slow = MemoryBus(), Slow()
     async with served(bus, slow.route()), open_caller(bus) as caller:
 
         async def ask(number: int) -> int:
-            asked = caller.stream(KEPT, Note(key=f"k{number}", number=number))
+            asked = caller.stream(DURABLE, Note(key=f"k{number}", number=number))
             (reply,) = [reply async for reply in asked]
             return reply.number
 
-        in_flight = [asyncio.create_task(ask(number)) for number in range(MOST)]
-        await wait_until(lambda: len(slow.begun) == MOST)
-        with pytest.raises(CallFailedError, match="come back in 1 second") as refused:
-            await ask(MOST)
+        in_flight = [asyncio.create_task(ask(number)) for number in range(LIMIT)]
+        await wait_until(lambda: len(slow.begun) == LIMIT)
+        with pytest.raises(CallFailedError, match="come back in 1 second") as shed:
+            await ask(LIMIT)
         slow.gate.set()
         assert await asyncio.gather(*in_flight) == [0, 1, 2]
-        assert await ask(MOST + 1) == MOST + 1
+        assert await ask(LIMIT + 1) == LIMIT + 1
 
-    assert refused.value.type == "overloaded"
-    assert refused.value.retry_after == 1
+    assert shed.value.type == "overloaded"
+    assert shed.value.retry_after == 1
     assert slow.begun == [0, 1, 2, 4]
 
 
-async def test_what_nobody_can_be_told_of_waits_its_turn() -> None:
+async def test_a_message_without_a_caller_waits_its_turn() -> None:
     bus, slow = MemoryBus(), Slow()
     async with served(bus, slow.route()):
-        for number in range(MOST + 2):
+        for number in range(LIMIT + 2):
             note = Note(key=f"k{number}", number=number)
             await bus.publish(
-                Address(KEPT.topic.name), note.model_dump_json().encode(), key=note.key
+                Address(DURABLE.topic.name), note.model_dump_json().encode(), key=note.key
             )
         slow.gate.set()
-        await wait_until(lambda: len(slow.begun) == MOST + 2)
+        await wait_until(lambda: len(slow.begun) == LIMIT + 2)
 
-    assert sorted(slow.begun) == list(range(MOST + 2))
+    assert sorted(slow.begun) == list(range(LIMIT + 2))
 
 
 @pytest.mark.parametrize(
-    ("age", "redelivered", "refused"),
+    ("age", "redelivered", "shed"),
     [(0.0, False, True), (7_200.0, False, False), (0.0, True, False)],
 )
-def test_what_a_replica_that_is_gone_may_have_begun_is_taken_on(
-    age: float, *, redelivered: bool, refused: bool
+def test_a_message_that_a_stopped_replica_may_have_begun_is_taken_on(
+    age: float, *, redelivered: bool, shed: bool
 ) -> None:
     async def acknowledge() -> None:
         pass
 
-    admission = Admission("test.kept", most=1, max_concurrency=1)
+    admission = Admission("test.durable", max_in_flight=1, max_concurrency=1)
     admission.take()
     properties = {"id": "1", "reply-to": "inbox.test"}
     delivery = Delivery("1", b"", properties, "k", time.time() - age, redelivered, acknowledge)
 
-    assert (admission.overload(delivery, Envelope.of(properties, "1")) is not None) == refused
+    assert (admission.overload(delivery, Envelope.of(properties, "1")) is not None) == shed
+
+
+@pytest.mark.parametrize(("seconds_ago", "shed"), [(10, True), (57, False), (70, False)])
+def test_an_old_message_is_shed_too(
+    monkeypatch: pytest.MonkeyPatch, seconds_ago: float, *, shed: bool
+) -> None:
+    """It waited for a busy machine. Only what is older than the subscription may have begun."""
+    monkeypatch.undo()
+    admission = Admission("test.durable", max_in_flight=1, max_concurrency=1)
+    admission._since -= 60
+    admission.take()
+    properties = {"id": "1", "reply-to": "inbox.test"}
+    delivery = Delivery("1", b"", properties, "k", time.time() - seconds_ago, False, _acknowledge)
+
+    assert (admission.overload(delivery, Envelope.of(properties, "1")) is not None) == shed
+
+
+async def _acknowledge() -> None:
+    """Do nothing."""
+
+
+async def test_callers_that_cannot_be_told_do_not_hold_up_the_topic() -> None:
+    """More of them than the executor has room for messages."""
+    bus, slow = FailingBus(), Slow()
+    bus.held = "inbox.slow"
+    async with served(bus, slow.route()), open_caller(bus) as caller:
+        for number in range(LIMIT + 600):
+            note = Note(key=f"k{number}", number=number)
+            properties = {"reply-to": "inbox.slow", "id": f"id{number}"}
+            payload = note.model_dump_json().encode()
+            await bus.publish(Address(DURABLE.topic.name), payload, properties=properties)
+        await wait_until(lambda: len(slow.begun) == LIMIT)
+        with pytest.raises(CallFailedError, match="come back in"):
+            await anext(caller.stream(DURABLE, Note(key="k", number=0)))
+        bus.released.set()
+        slow.gate.set()
+    assert slow.begun == [0, 1, 2]

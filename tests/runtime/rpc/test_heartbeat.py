@@ -1,4 +1,4 @@
-"""Questions and answers that get lost are asked for again; those in hand only once."""
+"""Lost questions and answers are retried; a question in flight is handled only once."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -13,21 +13,17 @@ from fourtier.runtime.rpc import heartbeat as heartbeats
 from fourtier.runtime.rpc.caller import Caller, open_caller
 from fourtier.runtime.rpc.heartbeat import HeartbeatTimeout
 from fourtier.runtime.rpc.routes import Route, stream_route
-from fourtier.schema.topics import Call, Topic
-from tests.runtime.rpc.support import STREAM, FailingBus, Note, Reply, by_key, served
+from tests.runtime.rpc.support import DURABLE, STREAM, FailingBus, Note, Reply, served
 from tests.support.clock import on_its_own_clock
 from tests.support.waiting import wait_until
 
-KEPT: Call[Note, Reply] = Call(
-    Topic("test.kept", Note, key=by_key), Reply, last=lambda reply: reply.last
-)
 NOTE = Note(key="k", number=1)
-IMPATIENT = HeartbeatTimeout(first=0.05, longest=0.1)
+SHORT = HeartbeatTimeout(first=0.05, longest=0.1)
 
 
 @asynccontextmanager
 async def caller_of(bus: MemoryBus, *routes: Route) -> AsyncGenerator[Caller]:
-    async with served(bus, *routes), open_caller(bus, IMPATIENT) as caller:
+    async with served(bus, *routes), open_caller(bus, SHORT) as caller:
         yield caller
 
 
@@ -37,7 +33,7 @@ async def count(note: Note) -> AsyncIterator[Reply]:
 
 
 @on_its_own_clock
-async def test_a_question_that_was_lost_is_asked_again() -> None:
+async def test_a_lost_question_is_retried() -> None:
     bus = FailingBus()
     bus.loses[STREAM.topic.name] = 2
     async with caller_of(bus, stream_route(STREAM, count)) as caller:
@@ -45,16 +41,16 @@ async def test_a_question_that_was_lost_is_asked_again() -> None:
 
 
 @on_its_own_clock
-async def test_an_answer_that_was_lost_is_asked_for_again() -> None:
+async def test_a_question_whose_answer_was_lost_is_retried() -> None:
     bus = FailingBus()
-    async with caller_of(bus, stream_route(KEPT, count)) as caller:
+    async with caller_of(bus, stream_route(DURABLE, count)) as caller:
         bus.loses[caller.inbox.name] = 2  # both replies of the first time
-        assert [reply.number async for reply in caller.stream(KEPT, NOTE)] == [0, 1]
+        assert [reply.number async for reply in caller.stream(DURABLE, NOTE)] == [0, 1]
 
 
 @on_its_own_clock
-async def test_a_question_in_hand_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heartbeats, "_EVERY", 0.01)
+async def test_a_question_in_flight_is_not_retried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heartbeats, "_INTERVAL", 0.01)
     bus = FailingBus()
     begun = 0
     gate = asyncio.Event()
@@ -65,12 +61,12 @@ async def test_a_question_in_hand_is_not_asked_again(monkeypatch: pytest.MonkeyP
         await gate.wait()
         yield Reply(number=note.number)
 
-    def many_signs() -> bool:
+    def many_heartbeats() -> bool:
         return sum(name.startswith("inbox.") for name in bus.published) > 20
 
     async with caller_of(bus, stream_route(STREAM, slow)) as caller:
         answer = asyncio.create_task(anext(aiter(caller.stream(STREAM, NOTE))))
-        await wait_until(many_signs)
+        await wait_until(many_heartbeats)
         gate.set()
         assert (await answer).number == 1
 
@@ -79,7 +75,7 @@ async def test_a_question_in_hand_is_not_asked_again(monkeypatch: pytest.MonkeyP
 
 
 @on_its_own_clock
-async def test_what_is_asked_twice_while_in_hand_is_done_once() -> None:
+async def test_a_repeated_question_in_flight_is_handled_once() -> None:
     bus = MemoryBus()
     begun: list[int] = []
     gate = asyncio.Event()
@@ -91,7 +87,7 @@ async def test_what_is_asked_twice_while_in_hand_is_done_once() -> None:
 
     async with caller_of(bus, stream_route(STREAM, slow)) as caller:
         for number in (1, 2, 3):
-            properties = {"id": "same", "reply-to": "inbox.test", "signs": "true"}
+            properties = {"id": "same", "reply-to": "inbox.test", "heartbeat": "true"}
             note = Note(key="k", number=number).model_dump_json().encode()
             address = Address(STREAM.topic.name, persistent=False)
             await bus.publish(address, note, properties=properties)
@@ -104,7 +100,7 @@ async def test_what_is_asked_twice_while_in_hand_is_done_once() -> None:
 
 
 @on_its_own_clock
-async def test_a_stream_that_falls_silent_in_the_middle_is_given_up_at_once() -> None:
+async def test_a_stream_without_heartbeats_fails_at_the_heartbeat_timeout() -> None:
     bus = FailingBus()
 
     async def cut_off(note: Note) -> AsyncIterator[Reply]:
@@ -113,14 +109,14 @@ async def test_a_stream_that_falls_silent_in_the_middle_is_given_up_at_once() ->
         yield Reply(number=note.number, last=True)
 
     async with caller_of(bus, stream_route(STREAM, cut_off)) as caller:
-        pieces = caller.stream(STREAM, NOTE)
-        assert (await anext(pieces)).number == 1
+        parts = caller.stream(STREAM, NOTE)
+        assert (await anext(parts)).number == 1
         with pytest.raises(DeadlineExceededError):
-            await anext(pieces)
+            await anext(parts)
 
 
 @on_its_own_clock
-async def test_a_piece_that_was_lost_is_noticed() -> None:
+async def test_a_lost_part_of_a_stream_is_noticed() -> None:
     bus = FailingBus()
 
     async def holey(note: Note) -> AsyncIterator[Reply]:
@@ -130,7 +126,7 @@ async def test_a_piece_that_was_lost_is_noticed() -> None:
         yield Reply(number=note.number, last=True)
 
     async with caller_of(bus, stream_route(STREAM, holey)) as caller:
-        pieces = caller.stream(STREAM, NOTE)
-        assert (await anext(pieces)).number == 0
+        parts = caller.stream(STREAM, NOTE)
+        assert (await anext(parts)).number == 0
         with pytest.raises(LostAnswerError, match="got lost"):
-            await anext(pieces)
+            await anext(parts)

@@ -37,7 +37,7 @@ from tests.support.clock import on_its_own_clock
 from tests.support.waiting import wait_until
 
 
-async def test_a_key_keeps_its_order_though_messages_are_tried_again() -> None:
+async def test_a_key_stays_in_order_while_messages_are_retried() -> None:
     bus = MemoryBus()
     attempts: Counter[tuple[str, int]] = Counter()
     done: defaultdict[str, list[int]] = defaultdict(list)
@@ -56,7 +56,7 @@ async def test_a_key_keeps_its_order_though_messages_are_tried_again() -> None:
     assert attempts["a", 3] == 3
 
 
-async def test_different_keys_are_handled_side_by_side() -> None:
+async def test_different_keys_are_handled_concurrently() -> None:
     bus = MemoryBus()
     meeting = asyncio.Barrier(8)
     done: list[str] = []
@@ -71,14 +71,14 @@ async def test_different_keys_are_handled_side_by_side() -> None:
         await wait_until(lambda: len(done) == 8)
 
 
-async def test_no_more_are_handled_side_by_side_than_the_route_says() -> None:
+async def test_max_concurrency_bounds_the_running_handlers() -> None:
     bus = MemoryBus()
-    now = most = done = 0
+    now = highest = done = 0
 
     async def note(_note: Note) -> None:
-        nonlocal now, most, done
+        nonlocal now, highest, done
         now += 1
-        most = max(most, now)
+        highest = max(highest, now)
         await asyncio.sleep(0)
         now -= 1
         done += 1
@@ -88,10 +88,10 @@ async def test_no_more_are_handled_side_by_side_than_the_route_says() -> None:
             await publish(bus, NOTED, f"k{number}", 1)
         await wait_until(lambda: done == 50)
 
-    assert most == 3
+    assert highest == 3
 
 
-async def test_a_pause_before_another_attempt_holds_up_nobody_else() -> None:
+async def test_a_pause_before_a_retry_holds_up_no_other_key() -> None:
     bus = MemoryBus()
     done: list[str] = []
 
@@ -108,7 +108,7 @@ async def test_a_pause_before_another_attempt_holds_up_nobody_else() -> None:
         await wait_until(lambda: len(done) == 20)
 
 
-async def test_what_has_arrived_together_is_handled_together() -> None:
+async def test_messages_that_have_arrived_are_handled_in_a_batch() -> None:
     bus = MemoryBus()
     batches: list[list[int]] = []
     first_begun, go_on = asyncio.Event(), asyncio.Event()
@@ -143,17 +143,17 @@ async def test_a_poisoned_message_does_not_harm_its_batch() -> None:
             *(caller.call(WRITE, Note(key=f"k{n % 5}", number=n)) for n in range(20)),
             return_exceptions=True,
         )
-        letters = await dead_letters(bus, 1)
+        dead = await dead_letters(bus, 1)
 
-    refused = results.pop(13)
-    assert isinstance(refused, CallFailedError)
-    assert (refused.type, refused.message) == ("ValueError", "thirteen")
+    failed = results.pop(13)
+    assert isinstance(failed, CallFailedError)
+    assert (failed.type, failed.message) == ("ValueError", "thirteen")
     assert [result.number for result in results if isinstance(result, Reply)] == [
         number * 10 for number in range(20) if number != 13
     ]
     assert done == Counter(number for number in range(20) if number != 13)
-    assert Note.model_validate_json(letters[0].payload).number == 13
-    assert letters[0].properties["dead-attempts"] == "3"
+    assert Note.model_validate_json(dead[0].payload).number == 13
+    assert dead[0].properties["dead-attempts"] == "3"
 
 
 async def test_a_poisoned_message_holds_up_its_own_key_only() -> None:
@@ -203,7 +203,7 @@ async def test_a_handler_of_batches_never_runs_twice_at_once() -> None:
         await wait_until(lambda: done == 100)
 
 
-async def test_an_answer_for_each_question_or_none_at_all() -> None:
+async def test_a_batch_handler_must_answer_each_question() -> None:
     bus = MemoryBus()
 
     async def forgetful(notes: Sequence[Note]) -> list[Reply]:
@@ -244,29 +244,29 @@ async def test_a_stream_that_fails_in_the_middle_ends_with_the_error() -> None:
             raise ValueError("no more numbers")
 
     async with served(bus, stream_route(STREAM, count)), open_caller(bus) as caller:
-        for number, reason in ((1, "no more numbers"), (0, "ended before its last piece")):
-            pieces = caller.stream(STREAM, Note(key="k", number=number))
-            assert (await anext(pieces)).number == 1
+        for number, reason in ((1, "no more numbers"), (0, "ended before its last message")):
+            parts = caller.stream(STREAM, Note(key="k", number=number))
+            assert (await anext(parts)).number == 1
             with pytest.raises(CallFailedError, match=reason):
-                await anext(pieces)
+                await anext(parts)
 
 
-async def test_a_read_that_nobody_waits_for_is_dropped_and_a_write_is_not() -> None:
+async def test_an_expired_query_is_dropped_and_an_expired_command_is_not() -> None:
     bus = MemoryBus()
     read: list[int] = []
     written: list[int] = []
 
-    async def reading(note: Note) -> Reply:
+    async def on_query(note: Note) -> Reply:
         read.append(note.number)
         return Reply(number=note.number)
 
-    async def writing(note: Note) -> Reply:
+    async def on_command(note: Note) -> Reply:
         written.append(note.number)
         return Reply(number=note.number)
 
-    late = {"deadline": "1000", "reply-to": "inbox.gone"}
+    late = {"timeout-ms": "0", "reply-to": "inbox.gone"}
     payload = Note(key="k", number=1).model_dump_json().encode()
-    async with served(bus, call_route(READ, reading), call_route(WRITE, writing)):
+    async with served(bus, call_route(READ, on_query), call_route(WRITE, on_command)):
         await bus.publish(Address(READ.topic.name, persistent=False), payload, properties=late)
         await bus.publish(Address(WRITE.topic.name), payload, key="k", properties=late)
         async with open_caller(bus) as caller:
@@ -277,8 +277,8 @@ async def test_a_read_that_nobody_waits_for_is_dropped_and_a_write_is_not() -> N
     assert written == [1, 2]
 
 
-@pytest.mark.parametrize("deadline", ["²", "9" * 5_000, "-1", "soon", ""])
-async def test_a_deadline_that_is_none_is_not_heeded(deadline: str) -> None:
+@pytest.mark.parametrize("given", ["²", "9" * 5_000, "-1", "soon", ""])
+async def test_an_invalid_timeout_is_ignored(given: str) -> None:
     bus = MemoryBus()
     seen: list[str] = []
 
@@ -291,13 +291,13 @@ async def test_a_deadline_that_is_none_is_not_heeded(deadline: str) -> None:
         await bus.publish(
             Address(READ.topic.name, persistent=False),
             payload,
-            properties={"deadline": deadline, "id": "mine", "reply-to": "no such/topic name"},
+            properties={"timeout-ms": given, "id": "mine"},
         )
         await wait_until(lambda: seen == ["mine"])
 
 
 @on_its_own_clock
-async def test_a_read_is_asked_once_more_and_a_write_is_not() -> None:
+async def test_a_lost_query_is_retried_once_and_a_lost_command_is_not() -> None:
     bus = FailingBus()
     bus.loses = {"test.read": 1, "test.write": 1}
     quick_read = READ.__class__(READ.topic, READ.answer, deadline=0.2)
@@ -319,13 +319,13 @@ async def test_a_read_is_asked_once_more_and_a_write_is_not() -> None:
 
 
 @on_its_own_clock
-async def test_a_service_that_is_not_there_is_told_by_name() -> None:
+async def test_a_deadline_error_names_the_topic() -> None:
     async with open_caller(MemoryBus()) as caller:
         with pytest.raises(DeadlineExceededError, match=r"test\.read .* is its service running\?"):
             await caller.call(READ.__class__(READ.topic, READ.answer, 0.05), Note(key="", number=1))
 
 
-async def test_the_message_in_hand_is_known_to_its_own_handler_only() -> None:
+async def test_a_handler_sees_the_envelope_of_its_own_message_only() -> None:
     bus = MemoryBus()
     seen: set[tuple[str, str]] = set()
     meeting = asyncio.Barrier(4)
@@ -344,7 +344,7 @@ async def test_the_message_in_hand_is_known_to_its_own_handler_only() -> None:
         current_envelope()
 
 
-async def test_an_answer_that_is_none_of_the_call_is_refused() -> None:
+async def test_an_answer_of_another_model_is_an_error() -> None:
     class Other(Reply):
         number: str = "no number"  # type: ignore[assignment]
 
@@ -354,5 +354,5 @@ async def test_an_answer_that_is_none_of_the_call_is_refused() -> None:
         return Other()
 
     async with served(bus, call_route(READ, read)), open_caller(bus) as caller:
-        with pytest.raises(PermanentError, match=r"test\.read answered what is no Reply"):
+        with pytest.raises(PermanentError, match=r"test\.read answered what is not a Reply"):
             await caller.call(READ, Note(key="k", number=1))

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from fourtier.agents.react_mem.parameters import AgentParameters
-from fourtier.agents.react_mem.tiers import Remembered
+from fourtier.agents.react_mem.tiers import Memories
 from fourtier.models.text.prompts import read_prompt
 from fourtier.models.text.tokens import count_tokens
 from fourtier.schema.agent import AgentRequest, AgentStep, MemoryUsed
@@ -22,7 +22,12 @@ _PACKAGE = "fourtier.agents.react_mem"
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What stays the same through all steps of a run."""
+    """The part of the prompt that stays the same through all steps of a run.
+
+    Attributes:
+        before: the conversation and the history, oldest first.
+        memories: what stands in the prompt, for the metadata of the reply.
+    """
 
     system: str
     before: tuple[ChatMessage, ...]
@@ -47,13 +52,14 @@ class Context:
 
 
 def build_context(
-    request: AgentRequest, remembered: Remembered, parameters: AgentParameters
+    request: AgentRequest, memories: Memories, parameters: AgentParameters
 ) -> Context:
     """Choose what fits: each tier has its share, and the next may use what one leaves.
 
-    Facts and episodes are kept from the best down, the conversation from the newest back.
+    Facts and episodes are taken from the best match down, the conversation from the newest
+    invocation back.
     """
-    basis = "\n\n".join(
+    instructions = "\n\n".join(
         part
         for part in (
             read_prompt(_PACKAGE, "system"),
@@ -65,23 +71,21 @@ def build_context(
     budget = max(
         0,
         parameters.context_tokens
-        - count_tokens(basis)
+        - count_tokens(instructions)
         - count_tokens(request.question)
         - sum(count_tokens(_step_text(step)) for step in request.history),
     )
     spare = 0
     shares = parameters.shares
-    facts, spare = _fill(remembered.facts, _fact_line, int(budget * shares.facts) + spare)
-    episodes, spare = _fill(
-        remembered.episodes, _episode_line, int(budget * shares.episodes) + spare
-    )
+    facts, spare = _fill(memories.facts, _fact_line, int(budget * shares.facts) + spare)
+    episodes, spare = _fill(memories.episodes, _episode_line, int(budget * shares.episodes) + spare)
     invocations, _ = _fill(
-        remembered.invocations[::-1],
+        memories.invocations[::-1],
         _invocation_text,
         int(budget * shares.conversation) + spare,
     )
     sections = [
-        basis,
+        instructions,
         _section("What you know about the user, best match first", map(_fact_line, facts)),
         _section("Earlier tasks like this one", map(_episode_line, episodes)),
     ]
@@ -97,7 +101,7 @@ def build_context(
 
 
 def _fill(items: Sequence[T], text: Callable[[T], str], budget: int) -> tuple[list[T], int]:
-    """Items from the front while they fit, and the tokens that are left."""
+    """Items from the front as long as they fit, and the tokens that are left."""
     taken: list[T] = []
     for item in items:
         cost = count_tokens(text(item))
@@ -132,9 +136,11 @@ def _invocation_text(invocation: InvocationSummary) -> str:
 
 
 def _exchange(invocation: InvocationSummary) -> list[ChatMessage]:
-    """An earlier invocation as the dialogue that it was."""
-    said = f"{invocation.speaker}: {invocation.query}" if invocation.speaker else invocation.query
-    messages = [ChatMessage(role="user", content=said)]
+    """An earlier invocation as a question and its reply."""
+    question = (
+        f"{invocation.speaker}: {invocation.query}" if invocation.speaker else invocation.query
+    )
+    messages = [ChatMessage(role="user", content=question)]
     reply = "\n".join(part for part in (invocation.summary, invocation.result) if part)
     if reply:
         messages.append(ChatMessage(role="assistant", content=reply))
@@ -162,7 +168,7 @@ def _as_message(item: WorkingMemoryItem) -> ChatMessage:
 def _memories(
     facts: Sequence[Fact], episodes: Sequence[Episode], invocations: Sequence[InvocationSummary]
 ) -> tuple[MemoryUsed, ...]:
-    """What stands in the context, newest first within each tier."""
+    """What stands in the context: facts and episodes best first, the conversation newest first."""
     used = [
         *(_used("facts", fact.id, fact.content, fact.timestamp) for fact in facts),
         *(_used("episodes", each.id, each.goal, each.timestamp) for each in episodes),

@@ -1,9 +1,9 @@
-"""What an operator watches of the agent."""
+"""The metrics of the agent."""
 
 from fourtier.runtime.telemetry import CountedMetric
 
 TIERS_LEFT_OUT = CountedMetric(
     "fourtier.agent.tiers_left_out",
-    "tiers that were down or late for a run's context",
+    "tiers that were unavailable or late for a run's context",
     "{tier}",
 )

@@ -5,8 +5,9 @@ from typing import TypeVar
 
 from pydantic import Field
 
-from fourtier.agents.react_mem.tools.topic import TopicToolParameters
+from fourtier.agents.react_mem.tools.topic import MAX_TOOL_SECONDS, TopicToolParameters
 from fourtier.runtime.service.context import Parameters
+from fourtier.schema.agent import MAX_STEPS
 from fourtier.schema.message import Message
 from fourtier.schema.topics import Call
 
@@ -15,7 +16,7 @@ A = TypeVar("A", bound=Message)
 
 
 class Shares(Parameters):
-    """How much of the context each tier may take at most; what one leaves, the next may use."""
+    """The part of the context that each tier may fill; what one leaves, the next may use."""
 
     facts: float = Field(default=0.25, ge=0, le=1)
     episodes: float = Field(default=0.15, ge=0, le=1)
@@ -26,9 +27,11 @@ class Shares(Parameters):
 class AgentParameters(Parameters):
     """What a flow can set."""
 
-    max_iterations: int = Field(default=10, ge=1, description="steps until it has to answer")
+    max_iterations: int = Field(
+        default=10, ge=1, le=MAX_STEPS, description="steps until it has to answer"
+    )
     working_memory_threshold: int = Field(
-        default=2_000, ge=1, description="tokens of trace from which older steps are condensed"
+        default=2_000, ge=1, description="tokens of the trace from which older steps are condensed"
     )
     working_memory_keep: int = Field(
         default=2, ge=1, description="latest steps that stay word for word"
@@ -48,13 +51,17 @@ class AgentParameters(Parameters):
         default=(), description="services on topics that the agent may use"
     )
     enable_tools: bool = True
-    tool_seconds: float = Field(default=60.0, gt=0)
-    observation_characters: int = Field(default=6_000, ge=100)
+    tool_seconds: float = Field(
+        default=60.0, gt=0, le=MAX_TOOL_SECONDS, description="time limit of a tool"
+    )
+    observation_characters: int = Field(
+        default=6_000, ge=100, le=100_000, description="what is longer is cut"
+    )
     max_concurrent_runs: int = Field(default=16, ge=1)
     max_runs_in_flight: int = Field(
-        default=256, ge=1, description="running and waiting; what is beyond that is refused"
+        default=256, ge=1, description="running and waiting; requests beyond that are shed"
     )
 
-    def patient(self, call: Call[Q, A]) -> Call[Q, A]:
-        """A call to a tier, which is given up with the tier and not before."""
+    def with_tier_deadline(self, call: Call[Q, A]) -> Call[Q, A]:
+        """A call to a tier, with at least the tier's time as its deadline."""
         return replace(call, deadline=max(call.deadline, self.tier_seconds))

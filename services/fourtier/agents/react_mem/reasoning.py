@@ -1,6 +1,7 @@
 """One step of reasoning: a completion that ends in a tool call or in the answer."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 
 from fourtier.runtime.rpc.caller import Caller
@@ -16,14 +17,14 @@ from fourtier.schema.message import Metadata
 
 @dataclass
 class Decision:
-    """What the model decided, filled while it streams. Without a tool it is the answer."""
+    """What the model has decided, filled while it streams. Without a tool it is the answer."""
 
     thought: str = ""
     answer: str = ""
     tool: str = ""
     arguments: Metadata | None = None
 
-    def take(self, piece: CompletionPiece) -> None:
+    def add(self, piece: CompletionPiece) -> None:
         """Add a piece."""
         if piece.type == "thought":
             self.thought += piece.content
@@ -41,11 +42,20 @@ class Usage:
     out_token: int = 0
     model: str = ""
 
-    def take(self, piece: CompletionPiece) -> None:
+    def add(self, piece: CompletionPiece) -> None:
         """Add the counts of a completion that has ended."""
         self.in_token += piece.in_token
         self.out_token += piece.out_token
         self.model = piece.model or self.model
+
+    @property
+    def attributes(self) -> dict[str, str | int]:
+        """The counts as attributes of a span."""
+        counts: dict[str, str | int] = {
+            "gen_ai.usage.input_tokens": self.in_token,
+            "gen_ai.usage.output_tokens": self.out_token,
+        }
+        return counts | ({"gen_ai.response.model": self.model} if self.model else {})
 
 
 async def reason(
@@ -54,17 +64,20 @@ async def reason(
     tools: Sequence[ToolSpec],
     decision: Decision,
     usage: Usage,
-) -> AsyncIterator[CompletionPiece]:
-    """Stream the pieces of a step, and fill `decision` and `usage` on the way.
+) -> AsyncGenerator[CompletionPiece]:
+    """Stream the pieces of a step, and fill `decision` and `usage`.
+
+    Closing the stream cancels the completion.
 
     Raises:
-        CallFailedError: the model cannot be used; says why.
-        DeadlineExceededError: no completion service is there.
+        CallFailedError: the completion service answered with an error.
+        DeadlineExceededError: the completion service does not answer.
     """
     request = CompleteRequest(messages=tuple(messages), tools=tuple(tools))
-    async for piece in caller.stream(COMPLETE, request):
-        decision.take(piece)
-        if piece.type == "end":
-            usage.take(piece)
-        elif piece.type != "action" and piece.content:
-            yield piece
+    async with aclosing(caller.stream(COMPLETE, request)) as pieces:
+        async for piece in pieces:
+            decision.add(piece)
+            if piece.type == "end":
+                usage.add(piece)
+            elif piece.type != "action" and piece.content:
+                yield piece

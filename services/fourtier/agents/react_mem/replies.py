@@ -1,4 +1,4 @@
-"""The stream of replies: pieces as they come for those who asked for streaming, whole otherwise."""
+"""The stream of replies: in pieces as they come where streaming is asked for, whole otherwise."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -10,21 +10,21 @@ Kind = Literal["thought", "action", "observation", "answer", "error"]
 
 
 class Replies:
-    """Makes the replies of one run; each message's id is the same when a run is taken up again."""
+    """Makes the replies of one run; a message's id is the same when a run is continued."""
 
     def __init__(self, run_id: str, *, streaming: bool) -> None:
         self._run_id = run_id
         self._streaming = streaming
 
     def piece(self, step: int, kind: Kind, content: str) -> Iterator[AgentResponse]:
-        """A piece of a message that is not finished; nothing unless streaming was asked for."""
+        """A piece of a message that is not finished; nothing without streaming."""
         if self._streaming:
             yield self._reply(step, kind, content, end_of_message=False)
 
     def whole(
         self, step: int, kind: Kind, content: str, *, pieces: bool
     ) -> Iterator[AgentResponse]:
-        """The end of a message: with streaming its pieces are out already, if it had any."""
+        """The end of a message; with streaming its pieces, if it had any, are sent already."""
         if content:
             rest = "" if self._streaming and pieces else content
             yield self._reply(step, kind, rest, end_of_message=True)
@@ -47,7 +47,7 @@ class Replies:
     def failed(
         self, step: int, error_type: str, reason: str, metadata: RunMetadata, usage: Usage
     ) -> AgentResponse:
-        """The last reply of a run that cannot have an answer."""
+        """The last reply of a run that has no answer."""
         return self._reply(step, "error", reason, end_of_message=True).model_copy(
             update={
                 "end_of_dialog": True,

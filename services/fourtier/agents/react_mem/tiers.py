@@ -1,4 +1,4 @@
-"""What is remembered for a run: the question embedded once, all tiers asked at the same time."""
+"""The memories for a run: the question is embedded once, all tiers are asked concurrently."""
 
 import asyncio
 import logging
@@ -9,7 +9,6 @@ from typing import TypeVar
 from fourtier.agents.react_mem.metrics import TIERS_LEFT_OUT
 from fourtier.agents.react_mem.parameters import AgentParameters
 from fourtier.agents.react_mem.timings import Timings
-from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.errors import FourtierError
 from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.agent import AgentRequest, Tier
@@ -27,10 +26,13 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+#: Characters of a question by which memories are searched; models read less of it.
+_MAX_QUERY = 8_000
+
 
 @dataclass
-class Remembered:
-    """What the tiers gave. A tier in `left_out` was down or late, with the reason."""
+class Memories:
+    """What the tiers answered. A tier in `left_out` was unavailable or late, with the reason."""
 
     facts: tuple[Fact, ...] = ()
     episodes: tuple[Episode, ...] = ()
@@ -46,56 +48,55 @@ class TierReader:
         self._parameters = parameters
         self._timings = timings
 
-    async def remember(self, request: AgentRequest, conversation_id: str) -> Remembered:
+    async def retrieve(self, request: AgentRequest, conversation_id: str) -> Memories:
         """Fetch facts, episodes and the conversation; never fails because of one of them."""
-        remembered = Remembered()
+        memories = Memories()
         async with asyncio.TaskGroup() as group:
             conversation = group.create_task(
-                self._tier(remembered, "conversation", self._conversation(request, conversation_id))
+                self._tier(memories, "conversation", self._conversation(request, conversation_id))
             )
             vectors = await self._try_embed(request)
             question, goal = vectors or (None, None)
-            facts = group.create_task(
-                self._tier(remembered, "facts", self._facts(request, question))
-            )
+            facts = group.create_task(self._tier(memories, "facts", self._facts(request, question)))
             episodes = group.create_task(
-                self._tier(remembered, "episodes", self._episodes(request, goal))
+                self._tier(memories, "episodes", self._episodes(request, goal))
             )
-        remembered.facts = facts.result() or ()
-        remembered.episodes = episodes.result() or ()
-        remembered.invocations = conversation.result() or ()
-        return remembered
+        memories.facts = facts.result() or ()
+        memories.episodes = episodes.result() or ()
+        memories.invocations = conversation.result() or ()
+        return memories
 
-    async def _tier(self, remembered: Remembered, tier: Tier, asked: Awaitable[T]) -> T | None:
-        """The tier's answer, or None with the reason noted."""
+    async def _tier(self, memories: Memories, tier: Tier, answer: Awaitable[T]) -> T | None:
+        """The tier's answer; None, with the reason in `left_out`, if there is none in time."""
         try:
             with self._timings.part(tier):
                 async with asyncio.timeout(self._parameters.tier_seconds):
-                    return await asked
+                    return await answer
         except TimeoutError:
             reason = f"no answer within {self._parameters.tier_seconds:g} seconds"
-        except (FourtierError, BusError) as error:
+        except FourtierError as error:
             reason = str(error)
-        log.warning("The run goes on without its %s: %s", tier, reason, extra={"tier": tier})
+        log.warning("The run continues without its %s: %s", tier, reason, extra={"tier": tier})
         TIERS_LEFT_OUT.add(1, {"fourtier.tier": tier})
-        remembered.left_out[tier] = reason
+        memories.left_out[tier] = reason
         return None
 
     async def _try_embed(self, request: AgentRequest) -> tuple[Vector, Vector] | None:
-        """The vectors, or None: then each tier embeds for itself or says why it cannot."""
+        """The vectors, or None: then each tier embeds for itself or answers why it cannot."""
         try:
             with self._timings.part("embed"):
                 async with asyncio.timeout(self._parameters.tier_seconds):
                     return await self._embed(request)
-        except (TimeoutError, FourtierError, BusError) as error:
+        except (TimeoutError, FourtierError) as error:
             log.warning("The question could not be embedded: %s", error or "no answer in time")
             return None
 
     async def _embed(self, request: AgentRequest) -> tuple[Vector, Vector]:
         """Vectors of the question, and of the question with the state for episodes."""
-        goal = f"{request.question}\n{request.state}" if request.state else request.question
-        texts = tuple(dict.fromkeys((request.question, goal)))
-        embed = self._parameters.patient(EMBED)
+        question = _query(request)
+        goal = f"{question}\n{request.state}" if request.state else question
+        texts = tuple(dict.fromkeys((question, goal)))
+        embed = self._parameters.with_tier_deadline(EMBED)
         answered = await self._caller.call(embed, EmbedRequest(texts=texts))
         return answered.vectors[0], answered.vectors[-1]
 
@@ -103,9 +104,9 @@ class TierReader:
         if self._parameters.fact_retrieval_top_k == 0:
             return ()
         found = await self._caller.call(
-            self._parameters.patient(RETRIEVE_FACTS),
+            self._parameters.with_tier_deadline(RETRIEVE_FACTS),
             RetrieveFactsRequest(
-                query=request.question,
+                query=_query(request),
                 embedding=vector,
                 top_k=self._parameters.fact_retrieval_top_k,
                 user=request.user,
@@ -118,9 +119,9 @@ class TierReader:
         if self._parameters.episode_retrieval_top_k == 0:
             return ()
         found = await self._caller.call(
-            self._parameters.patient(RETRIEVE_EPISODES),
+            self._parameters.with_tier_deadline(RETRIEVE_EPISODES),
             RetrieveEpisodesRequest(
-                query=request.question,
+                query=_query(request),
                 embedding=vector,
                 top_k=self._parameters.episode_retrieval_top_k,
                 user=request.user,
@@ -133,7 +134,7 @@ class TierReader:
         self, request: AgentRequest, conversation_id: str
     ) -> tuple[InvocationSummary, ...]:
         found = await self._caller.call(
-            self._parameters.patient(GET_CONVERSATION),
+            self._parameters.with_tier_deadline(GET_CONVERSATION),
             GetConversationMemoryRequest(
                 conversation_id=conversation_id,
                 user=request.user,
@@ -142,3 +143,8 @@ class TierReader:
             ),
         )
         return found.conversation.invocations
+
+
+def _query(request: AgentRequest) -> str:
+    """The beginning of the question, as long as a search query may be."""
+    return request.question[:_MAX_QUERY]

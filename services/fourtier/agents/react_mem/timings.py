@@ -1,4 +1,4 @@
-"""How long the parts of a run took; it travels with the last reply."""
+"""How long the parts of a run took; the last reply has it."""
 
 import time
 from collections.abc import Generator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 class Timings:
-    """Milliseconds by part; parts that come again add up, parts side by side overlap."""
+    """Milliseconds by part; repeated parts add up, concurrent parts overlap."""
 
     def __init__(self) -> None:
         self._began = time.perf_counter()
@@ -14,7 +14,7 @@ class Timings:
 
     @contextmanager
     def part(self, name: str) -> Generator[None]:
-        """Time one part. Spans are made by the calls in it: a stream may yield within a part."""
+        """Time one part; a stream may yield within it."""
         began = time.perf_counter()
         try:
             yield

@@ -1,7 +1,8 @@
-"""Answers that `working-memory` could not take: kept in this process until it can.
+"""Answers that `working-memory` could not take: in this process until it can.
 
-A request is asked again when its caller hears nothing, as after an outage of the bus. The run must
-not be made a second time then, with another answer than the one that was given and told to memory.
+A request is repeated when its caller gets no answer, as after an outage of the bus. The run must
+not be made a second time then: it could end with another answer than the one that was given and
+published.
 """
 
 import asyncio
@@ -12,17 +13,18 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fourtier.runtime.bus.contract import BusError
+import stamina
+
 from fourtier.runtime.errors import FourtierError
-from fourtier.runtime.rpc.retry import Retry
 from fourtier.schema.message import Scope
 from fourtier.schema.working_memory import WorkingMemoryItem
 
 log = logging.getLogger(__name__)
 
-_RETRY = Retry(attempts=120, first=0.5, cap=10.0)
-#: Runs whose answers are remembered at most; the oldest go first.
-_MOST = 1_000
+#: Some 20 minutes.
+_ATTEMPTS = 120
+#: Answers in this process; when there are more, the oldest is dropped.
+_MAX_RUNS = 1_000
 
 
 class RunKey(NamedTuple):
@@ -41,7 +43,7 @@ class EndedRun:
 
 
 class UnpersistedAnswers:
-    """The runs of this replica that ended without working memory."""
+    """The runs of this replica that ended while working memory was unavailable."""
 
     def __init__(self, group: asyncio.TaskGroup) -> None:
         self._group = group
@@ -49,44 +51,45 @@ class UnpersistedAnswers:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def get(self, key: RunKey) -> EndedRun | None:
-        """The run, if its answer is only here."""
+        """The run, if its answer is only in this process."""
         return self._runs.get(key)
 
-    def keep(self, key: RunKey, run: EndedRun, write: Callable[[], Awaitable[object]]) -> None:
-        """Remember a run until `write` has put it where all replicas find it."""
+    def add(self, key: RunKey, run: EndedRun, persist: Callable[[], Awaitable[object]]) -> None:
+        """Remember a run until `persist` has stored it where all replicas find it."""
         self._runs[key] = run
-        if len(self._runs) > _MOST:
+        if len(self._runs) > _MAX_RUNS:
             self._runs.popitem(last=False)
-        task = self._group.create_task(self._write(key, write), name=f"keep {key.run_id}")
+        task = self._group.create_task(self._persist(key, persist), name=f"persist {key.run_id}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _write(self, key: RunKey, write: Callable[[], Awaitable[object]]) -> None:
-        attempt = 1
-        while key in self._runs:
-            try:
-                await write()
-            except (FourtierError, BusError) as error:
-                pause = _RETRY.pause(attempt, error)
-                if pause is None:
-                    log.warning(
-                        "The answer of %s is kept by this replica only: %s", key.run_id, error
-                    )
-                    return
-                attempt += 1
-                await asyncio.sleep(pause)
-            else:
-                self._runs.pop(key, None)
+    async def _persist(self, key: RunKey, persist: Callable[[], Awaitable[object]]) -> None:
+        try:
+            async for attempt in stamina.retry_context(
+                on=FourtierError,
+                attempts=_ATTEMPTS,
+                timeout=None,
+                wait_initial=0.5,
+                wait_max=10.0,
+                wait_jitter=0.5,
+            ):
+                with attempt:
+                    if key in self._runs:
+                        await persist()
+        except FourtierError as error:
+            log.warning("The answer of %s is only in this replica: %s", key.run_id, error)
+        else:
+            self._runs.pop(key, None)
 
     def stop(self) -> None:
-        """Give up what is not written yet."""
+        """Stop persisting."""
         for task in self._tasks:
             task.cancel()
 
 
 @asynccontextmanager
 async def unpersisted_answers() -> AsyncGenerator[UnpersistedAnswers]:
-    """Open; what could not be written by the end is lost, as with a kill."""
+    """Open; what is not persisted when the context ends is lost, as when the process is killed."""
     async with asyncio.TaskGroup() as group:
         answers = UnpersistedAnswers(group)
         try:

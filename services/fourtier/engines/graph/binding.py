@@ -1,7 +1,7 @@
 """Parameters for a statement, checked alike for both engines.
 
-Left to themselves they differ: LadybugDB takes a parameter that is missing for null, and refuses
-one that is not used; Neo4j does the opposite.
+Left to themselves they differ: LadybugDB takes a missing parameter for null, and fails on one
+that is not used; Neo4j does the opposite.
 """
 
 import re

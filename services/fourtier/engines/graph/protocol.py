@@ -6,7 +6,7 @@ from typing import Protocol
 
 from fourtier.schema.message import Scope
 
-#: What a property can hold. Times are ISO 8601 texts in UTC, which sort as the moments do; nothing
+#: What a property can hold. Times are ISO 8601 texts in UTC, which sort by time; nothing
 #: is ever null: an engine that is typed by column cannot guess a null's type, and a null from
 #: Neo4j is of a node that is being deleted, whose row is left out. So a statement says with
 #: `coalesce` what a property is of nodes that are older than the property.
@@ -30,7 +30,7 @@ class Statement:
 
 
 class ConflictError(Exception):
-    """Another writer has changed meanwhile what a transaction builds on. Nothing of it is kept."""
+    """Another writer has changed meanwhile what a transaction builds on. Nothing is stored."""
 
 
 def require_rows(statement: Statement, rows: Sequence[Row]) -> None:
@@ -46,8 +46,9 @@ def require_rows(statement: Statement, rows: Sequence[Row]) -> None:
 class GraphStore(Protocol):
     """A graph database. The scope is an argument that cannot be left out.
 
-    It is bound to `$scope`, and a statement that is to run in a scope and does not name it is
-    refused; None stands for what is done across scopes. The errors of the engine come as they are.
+    It is bound to `$scope`, and a statement that is to run in a scope and does not name it is a
+    ValueError; None stands for what is done across scopes. The errors of the engine come as they
+    are.
     """
 
     async def read(
@@ -65,7 +66,7 @@ class GraphStore(Protocol):
     ) -> list[list[dict[str, Value]]]:
         """Run statements in one transaction; on disk when this returns. Rows of each statement.
 
-        All of it is kept or nothing. Until it has returned, a reader may see a part of it: Neo4j
+        All of it is stored or nothing. Until it has returned, a reader may see a part of it: Neo4j
         lets them, LadybugDB does not.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Cypher kept in files: each statement behind a line `// name: what it does`; made ready to run."""
+"""Cypher in files: each statement behind a line `// name: what it does`; made ready to run."""
 
 import re
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def over(
 ) -> list[Statement]:
     """One UNWIND over what is given, or nothing: an engine cannot tell the type of no rows.
 
-    With `all_there` the statement gives a row for each, or nothing of the transaction is kept.
+    With `all_there` the statement gives a row for each, or nothing of the transaction is stored.
     """
     if not given:
         return []

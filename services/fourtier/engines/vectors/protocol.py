@@ -43,7 +43,7 @@ class Hit:
 
 
 class VectorStore(Protocol):
-    """Points with a dense and a sparse vector, kept apart by scope.
+    """Points with a dense and a sparse vector, separated by scope.
 
     The scope is an argument of every method that reads or writes points: it cannot be left out. The
     weight of a word (IDF) is taken from the scope's own texts, so that what one user writes changes

@@ -1,41 +1,19 @@
-"""`fourtier ask`: one question, its answer and what it was made from."""
+"""What `fourtier ask` prints of a reply."""
 
-import json
-
-from rich.console import Console
-
-from fourtier.client import Client, Reply
-from fourtier.interfaces.cli.chat import memories_text, newest_first
-from fourtier.schema.message import Scope
+from fourtier.client import Reply
+from fourtier.interfaces.cli.memories import memories_text, newest_first
+from fourtier.interfaces.cli.output import console, print_json, print_text
 
 
-async def ask_once(
-    client: Client,
-    question: str,
-    scope: Scope,
-    conversation_id: str,
-    *,
-    memory: bool,
-) -> Reply:
-    """Ask and wait for the last reply."""
-    return await client.answer(
-        question,
-        user=scope.user,
-        collection=scope.collection,
-        conversation_id=conversation_id,
-        enable_memory=memory,
-    )
-
-
-def show_reply(reply: Reply, console: Console, *, as_json: bool) -> None:
+def show_reply(reply: Reply, *, as_json: bool) -> None:
     """Print the answer for people, or all of it as one JSON object."""
     if as_json:
-        print(json.dumps(reply_as_json(reply), ensure_ascii=False, indent=2))  # noqa: T201 - for pipes, unwrapped
+        print_json(reply_as_json(reply))
     elif reply.error:
-        console.print(f"No answer: {reply.reason}", markup=False)
+        print_text(f"No answer: {reply.reason}")
     else:
-        console.print(reply.answer, markup=False, highlight=False)
-        console.print(memories_text(reply.metadata), highlight=False)
+        print_text(reply.answer)
+        console.print(memories_text(reply.metadata))
 
 
 def reply_as_json(reply: Reply) -> dict[str, object]:

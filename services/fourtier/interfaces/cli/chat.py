@@ -1,117 +1,142 @@
-"""`fourtier chat`: a conversation with the agent, and what it remembered for each answer."""
+"""A conversation with the agent on a terminal or through a pipe."""
 
+import difflib
 import sys
-from collections.abc import Sequence
-from datetime import UTC, datetime
-from uuid import uuid4
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 
-from rich.console import Console
 from rich.markup import escape
 
 from fourtier.client import Client, FourtierError
-from fourtier.interfaces.cli.lines import input_lines
-from fourtier.schema.agent import AgentResponse, MemoryUsed, RunMetadata
+from fourtier.interfaces.cli.input import input_messages
+from fourtier.interfaces.cli.memories import memories_text, new_conversation_id
+from fourtier.interfaces.cli.output import console, print_text, visible
+from fourtier.schema.agent import AgentResponse
 from fourtier.schema.message import Scope
 
-_TIERS = {"facts": "fact", "episodes": "episode", "conversation": "said"}
 _HELP = """[bold]/facts[/]  what is known about you      [bold]/new[/]   begin a new conversation
-[bold]/end[/]    end this conversation        [bold]/quit[/]  leave (or Ctrl-D)"""
-
-
-def new_conversation_id() -> str:
-    """A name that sorts by time and is not used yet."""
-    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{uuid4().hex[:6]}"
+[bold]/end[/]    end this conversation        [bold]/quit[/]  leave (or Ctrl-D)
+Several lines that are pasted at once are one message."""
+_LEAVE = {"/quit", "/exit"}
 
 
 class Chat:
-    """One person's chat. With a terminal it streams; otherwise it takes one message per line."""
+    """One person's chat. On a terminal it streams; through a pipe each line is a message."""
 
-    def __init__(
-        self, client: Client, scope: Scope, conversation_id: str, console: Console
-    ) -> None:
+    def __init__(self, client: Client, scope: Scope, conversation_id: str) -> None:
         self._client = client
         self._scope = scope
         self._conversation_id = conversation_id
-        self._console = console
-        self._person = sys.stdin.isatty()
+        self._typed = sys.stdin.isatty()
+        self._unanswered = 0
+        self._commands: Mapping[str, Callable[[], Awaitable[None]]] = {
+            "/facts": self._show_facts,
+            "/end": self._end,
+            "/new": self._begin_new,
+            "/help": self._help,
+        }
 
-    async def run(self) -> None:
-        """Take messages until the input ends."""
-        if self._person:
-            self._console.print(
-                f"You are [bold]{escape(self._scope.user)}[/]. Say something, or /help.\n"
-            )
-        async for line in input_lines("> " if self._person else ""):
-            text = line.strip()
-            if not text:
-                continue
-            if text in {"/quit", "/exit"}:
+    async def run(self) -> bool:
+        """Take messages until the input ends; returns whether every one got its answer."""
+        if self._typed:
+            console.print(f"You are [bold]{_safe(self._scope.user)}[/]. Say something, or /help.\n")
+        return await self.take(input_messages("> " if self._typed else ""))
+
+    async def take(self, messages: AsyncIterator[str | None]) -> bool:
+        """Take these messages; returns whether every one got its answer.
+
+        A message that cannot be answered does not end the chat.
+        """
+        async for message in messages:
+            text = message.strip() if message is not None else None
+            if text in _LEAVE:
                 break
-            try:
-                await self._take(text)
-            except FourtierError as error:
-                self._console.print(f"[red]{escape(str(error))}[/]")
+            if text is None:
+                self._fail("this is not UTF-8 text, and was left out")
+            elif text:
+                try:
+                    await self._take(text)
+                except FourtierError as error:
+                    self._fail(str(error))
+        return not self._unanswered
+
+    def _fail(self, reason: str) -> None:
+        self._unanswered += 1
+        print_text(reason, style="red")
 
     async def _take(self, text: str) -> None:
         if text.startswith("/"):
             await self._command(text)
             return
-        if not self._person:
-            self._console.print(f"> {text}", markup=False, highlight=False)
+        if not self._typed:
+            print_text(f"> {text}")
         await self._ask(text)
 
     async def _ask(self, question: str) -> None:
         last: AgentResponse | None = None
-        async for reply in self._client.ask(
+        replies = self._client.ask(
             question,
             user=self._scope.user,
             collection=self._scope.collection,
             conversation_id=self._conversation_id,
-        ):
-            self._show(reply)
-            last = reply
-        self._console.print()
+        )
+        async with aclosing(replies):
+            async for reply in replies:
+                self._show(reply)
+                last = reply
+        console.print()
+        if last is None or last.error is not None:
+            self._unanswered += 1
         if last is not None and last.metadata is not None:
-            self._console.print(memories_text(last.metadata), highlight=False)
+            console.print(memories_text(last.metadata))
 
     def _show(self, reply: AgentResponse) -> None:
         if reply.message_type == "answer":
-            self._console.print(reply.content, end="", markup=False, highlight=False)
+            print_text(reply.content, end="")
         elif reply.message_type == "error":
-            self._console.print(f"[red]No answer: {escape(reply.content)}[/]", end="")
+            print_text(f"No answer: {reply.content}", end="", style="red")
         elif reply.message_type == "action" and reply.end_of_message:
-            self._console.print(f"[dim]… {escape(reply.content)}[/]")
+            print_text(f"… {reply.content}", style="dim")
 
     async def _command(self, text: str) -> None:
-        if text == "/facts":
-            listed = await self._client.facts.list(self._scope, limit=20)
-            lines = [f"  {fact.timestamp:%Y-%m-%d}  {fact.content}" for fact in listed.facts]
-            self._console.print("\n".join(lines) or "Nothing is known yet.", markup=False)
-        elif text in {"/end", "/new"}:
-            await self._client.conversations.end(self._scope, self._conversation_id)
-            self._conversation_id = new_conversation_id()
-            self._console.print(f"A new conversation: {self._conversation_id}", highlight=False)
-        else:
-            self._console.print(_HELP)
+        command = self._commands.get(text)
+        if command is not None:
+            await command()
+            return
+        name = text.split(maxsplit=1)[0]
+        near = difflib.get_close_matches(name, [*self._commands, *_LEAVE], n=1)
+        advice = f"did you mean {near[0]}?" if near else "/help lists the commands."
+        print_text(f"There is no command {name}: {advice}")
+
+    async def _help(self) -> None:
+        console.print(_HELP)
+
+    async def _show_facts(self) -> None:
+        listed = await self._client.facts.list(self._scope, limit=20)
+        for fact in listed.facts:
+            print_text(f"  {fact.timestamp:%Y-%m-%d}  {fact.content}")
+        if not listed.facts:
+            console.print("Nothing is known yet.")
+
+    async def _end(self) -> None:
+        """End the conversation, and say so; what is said next begins another one."""
+        old = self._conversation_id
+        if not await self._client.conversations.end(self._scope, old):
+            print_text(f"There is nothing to end in the conversation {old} yet.")
+            return
+        self._conversation_id = new_conversation_id()
+        print_text(
+            f"Ended the conversation {old}: what lasts of it goes into memory.\n"
+            f"What you say next begins the conversation {self._conversation_id}."
+        )
+
+    async def _begin_new(self) -> None:
+        old = self._conversation_id
+        ended = await self._client.conversations.end(self._scope, old)
+        self._conversation_id = new_conversation_id()
+        before = f" Ended the conversation {old}." if ended else ""
+        print_text(f"A new conversation: {self._conversation_id}.{before}")
 
 
-def newest_first(memories: Sequence[MemoryUsed]) -> list[MemoryUsed]:
-    """Memories in the order in which they are shown."""
-    oldest = datetime.min.replace(tzinfo=UTC)
-    return sorted(memories, key=lambda memory: memory.timestamp or oldest, reverse=True)
-
-
-def memories_text(metadata: RunMetadata) -> str:
-    """The memories of a run, newest first, and the tiers that it had to do without."""
-    shown = [
-        f"[dim]    {_TIERS.get(memory.tier, memory.tier):<8}"
-        f"{memory.timestamp.astimezone():%Y-%m-%d %H:%M}  {escape(memory.content)}[/]"
-        for memory in newest_first(metadata.memories)
-        if memory.timestamp
-    ]
-    without = [
-        f"[yellow]    without {escape(tier)}: {escape(reason)}[/]"
-        for tier, reason in metadata.tiers_left_out.items()
-    ]
-    head = "[dim]  memories used, newest first:[/]" if shown else "[dim]  no memories used[/]"
-    return "\n".join([head, *shown, *without, ""])
+def _safe(text: str) -> str:
+    return escape(visible(text))

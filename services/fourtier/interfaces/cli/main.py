@@ -8,21 +8,19 @@ from types import FrameType
 from typing import NoReturn
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
-from fourtier.flows.model import FlowError
 from fourtier.interfaces.cli import (
+    agent,
+    dead_letters,
+    doctor,
     flows,
     importing,
+    init,
     memory,
-    operations,
-    provisioning,
-    reindexing,
-    talking,
+    run,
 )
-from fourtier.runtime.bus.contract import BusError
-from fourtier.runtime.errors import FourtierError, StartupError
+from fourtier.interfaces.cli.output import errors, visible
 
 app = typer.Typer(
     name="fourtier",
@@ -31,17 +29,15 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-for commands in (flows, provisioning, talking, importing):
+for commands in (run, flows, init, agent, importing, doctor):
     commands.add_to(app)
-reindexing.add_to(memory.facts)
 app.add_typer(memory.facts, name="facts")
 app.add_typer(memory.episodes, name="episodes")
 app.add_typer(memory.conversations, name="conversations")
-app.add_typer(operations.dead_letters, name="dead-letters")
-operations.add_to(app)
+app.add_typer(dead_letters.dead_letters, name="dead-letters")
 
-#: What cannot start or is used wrongly ends with 2, what failed with 1.
-_CANNOT_START, _FAILED, _INTERRUPTED, _TERMINATED = 2, 1, 130, 143
+#: A flow that cannot start and a wrong argument end with 2, what failed ends with 1.
+_WRONG_USE, _FAILED, _INTERRUPTED, _TERMINATED = 2, 1, 130, 143
 _FIRST_PROCESS = 1
 
 
@@ -77,19 +73,20 @@ def _run() -> int:
         app()
     except SystemExit as end:  # how typer ends, also after --help
         return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except (StartupError, FlowError) as error:
-        return _complain(error, _CANNOT_START)
-    except (FourtierError, BusError) as error:
-        return _complain(error, _FAILED)
     except KeyboardInterrupt:
         return _INTERRUPTED
-    except Exception:  # noqa: BLE001 - a bug, whose traceback helps to find it
-        traceback.print_exc()
-        return _FAILED
+    except Exception as error:  # noqa: BLE001 - whatever it is, it ends here
+        return _report(error)
     return 0
 
 
-def _complain(error: Exception, code: int) -> int:
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
-    console.print(f"[red]fourtier:[/] {escape(str(error))}")
-    return code
+def _report(error: Exception) -> int:
+    """Print an error that Fourtier raises on purpose as one line, another with its traceback."""
+    from fourtier.runtime.errors import FourtierError, StartupError
+
+    if not isinstance(error, FourtierError):
+        traceback.print_exception(error)  # a bug, whose traceback helps to find it
+        return _FAILED
+    errors.print(f"[red]fourtier:[/] {escape(visible(str(error)))}")
+    wrong_use = isinstance(error, StartupError) or error.type == "invalid-request"
+    return _WRONG_USE if wrong_use else _FAILED

@@ -1,44 +1,49 @@
 """`fourtier facts|episodes|conversations ...`: look at memory and forget."""
 
-import asyncio
-from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from pydantic import BaseModel
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
-from fourtier.flows.model import DEFAULT_FLOW
-from fourtier.interfaces.cli.scope import (
+from fourtier.interfaces.cli.connecting import with_client
+from fourtier.interfaces.cli.options import (
     DEFAULT_COLLECTION,
+    DEFAULT_FLOW,
     AsJson,
     Collection,
     FlowName,
+    Limit,
     User,
 )
-from fourtier.operations.connection import open_client
-from fourtier.runtime.errors import FourtierError
-from fourtier.schema.episodes import Episode
-from fourtier.schema.facts import Fact
-from fourtier.schema.message import Scope
+from fourtier.interfaces.cli.output import console, print_items, print_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fourtier.schema.conversations import ConversationSummary
+    from fourtier.schema.episodes import Episode
+    from fourtier.schema.facts import Fact
+    from fourtier.schema.message import Scope
 
 facts = typer.Typer(help="Long-term facts.", no_args_is_help=True)
 episodes = typer.Typer(help="Past problem-solving.", no_args_is_help=True)
 conversations = typer.Typer(help="Conversation records.", no_args_is_help=True)
 
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="How many at most.")]
 Superseded = Annotated[
     bool, typer.Option("--superseded", help="Also those that a newer one has replaced.")
 ]
-console = Console()
 
 
-class NotFoundError(FourtierError):
-    """There is nothing of that name in this scope."""
+def _scope(user: str, collection: str) -> "Scope":
+    from fourtier.schema.message import Scope
 
-    type = "not-found"
+    return Scope(user, collection)
+
+
+def _not_found(what: str, scope: "Scope") -> typer.Exit:
+    from fourtier.interfaces.cli.output import errors
+
+    errors.print(f"[red]fourtier:[/] {scope.user}/{scope.collection} has no {what}")
+    return typer.Exit(1)
 
 
 @facts.command("list", epilog="Example: fourtier facts list --user ann --limit 20")
@@ -51,18 +56,14 @@ def list_facts(
     as_json: AsJson = False,
 ) -> None:
     """Show facts, newest first."""
-
-    async def run() -> tuple[tuple[Fact, ...], int]:
-        async with open_client(flow) as client:
-            listed = await client.facts.list(
-                Scope(user, collection), limit=limit, include_superseded=superseded
-            )
-            return listed.facts, listed.total
-
-    found, total = asyncio.run(run())
-    _show_facts(found, as_json=as_json)
+    scope = _scope(user, collection)
+    listed = with_client(
+        flow,
+        lambda client: client.facts.list(scope, limit=limit, include_superseded=superseded),
+    )
+    _show_facts(listed.facts, as_json=as_json)
     if not as_json:
-        console.print(f"{len(found)} of {total} facts of {user}/{collection}", highlight=False)
+        print_text(f"{len(listed.facts)} of {listed.total} facts of {user}/{collection}")
 
 
 @facts.command("search", epilog='Example: fourtier facts search "budget for the trip"')
@@ -76,14 +77,14 @@ def search_facts(
     as_json: AsJson = False,
 ) -> None:
     """Search facts by meaning and by words, best first."""
-
-    async def run() -> tuple[Fact, ...]:
-        async with open_client(flow) as client:
-            return await client.facts.search(
-                Scope(user, collection), query, top_k=limit, include_superseded=superseded
-            )
-
-    _show_facts(asyncio.run(run()), as_json=as_json)
+    scope = _scope(user, collection)
+    found = with_client(
+        flow,
+        lambda client: client.facts.search(
+            scope, query, top_k=limit, include_superseded=superseded
+        ),
+    )
+    _show_facts(found, as_json=as_json)
 
 
 @facts.command("add", epilog='Example: fourtier facts add "I live in Oslo"')
@@ -93,16 +94,12 @@ def add_fact(
     collection: Collection = DEFAULT_COLLECTION,
     flow: FlowName = DEFAULT_FLOW,
 ) -> None:
-    """Keep a fact."""
-
-    async def run() -> None:
-        async with open_client(flow) as client:
-            stored = await client.facts.store(Scope(user, collection), content, speaker=user)
-            console.print("Remembered" if stored.created else "Known already", stored.fact_id)
-            for older in stored.superseded:
-                console.print("  it replaces", older)
-
-    asyncio.run(run())
+    """Store a fact."""
+    scope = _scope(user, collection)
+    stored = with_client(flow, lambda client: client.facts.store(scope, content, speaker=user))
+    print_text(f"{'Remembered' if stored.created else 'Known already'} {stored.fact_id}")
+    for older in stored.superseded:
+        print_text(f"  it replaces {older}")
 
 
 @facts.command(
@@ -118,22 +115,47 @@ def forget_fact(
     ] = False,
 ) -> None:
     """Forget one fact, or all of a user's collection with --all."""
+    scope = _scope(user, collection)
     if bool(fact_id) == everything:
         raise typer.BadParameter("name one fact by its id, or say --all")
     if everything:
         typer.confirm(f"Forget ALL facts of {user}/{collection}?", abort=True)
+        number = with_client(flow, lambda client: client.facts.forget_all(scope))
+        print_text(f"Forgot {number} facts.")
+    elif with_client(flow, lambda client: client.facts.forget(scope, fact_id)):
+        print_text("Forgot it.")
+    else:
+        raise _not_found(f"fact {fact_id}", scope)
 
-    async def run() -> None:
-        async with open_client(flow) as client:
-            scope = Scope(user, collection)
-            if everything:
-                console.print(f"Forgot {await client.facts.forget_all(scope)} facts.")
-            elif await client.facts.forget(scope, fact_id):
-                console.print("Forgot it.")
-            else:
-                raise NotFoundError(f"{user}/{collection} has no fact {fact_id}")
 
-    asyncio.run(run())
+@facts.command("reindex", epilog="Example: fourtier facts reindex --flow cluster")
+def reindex(flow: FlowName = DEFAULT_FLOW) -> None:
+    """Write the index of all facts of all users from the graph, with the present embedding model.
+
+    For a graph that was restored without its vectors, and for another embedding model. The flow
+    runs meanwhile; what is not indexed yet is not found. Repeating it changes nothing.
+    """
+    from rich.progress import Progress
+
+    from fourtier.operations.reindexing import reindex_facts
+
+    with Progress(console=console) as progress:
+        task = progress.add_task("Indexing", total=None)
+        done = with_client(
+            flow,
+            lambda client: reindex_facts(
+                client,
+                lambda now: progress.update(task, total=now.facts, completed=now.indexed),
+            ),
+        )
+    print_text(f"{done.indexed} facts indexed.")
+    if done.removed:
+        print_text(f"{done.removed} entries without a fact removed.")
+    if done.left > 0:
+        print_text(
+            f"{done.left} entries belong to users who have no fact in the graph. They are never "
+            f"found; to remove them, begin with empty vectors."
+        )
 
 
 @episodes.command("list", epilog="Example: fourtier episodes list --user ann")
@@ -145,12 +167,9 @@ def list_episodes(
     as_json: AsJson = False,
 ) -> None:
     """Show episodes, newest first."""
-
-    async def run() -> tuple[Episode, ...]:
-        async with open_client(flow) as client:
-            return (await client.episodes.list(Scope(user, collection), limit=limit)).episodes
-
-    _show_episodes(asyncio.run(run()), as_json=as_json)
+    scope = _scope(user, collection)
+    listed = with_client(flow, lambda client: client.episodes.list(scope, limit=limit))
+    _show_episodes(listed.episodes, as_json=as_json)
 
 
 @episodes.command("search", epilog='Example: fourtier episodes search "cancel a flight"')
@@ -163,12 +182,9 @@ def search_episodes(
     as_json: AsJson = False,
 ) -> None:
     """Search episodes by their goal, best first."""
-
-    async def run() -> tuple[Episode, ...]:
-        async with open_client(flow) as client:
-            return await client.episodes.search(Scope(user, collection), query, top_k=limit)
-
-    _show_episodes(asyncio.run(run()), as_json=as_json)
+    scope = _scope(user, collection)
+    found = with_client(flow, lambda client: client.episodes.search(scope, query, top_k=limit))
+    _show_episodes(found, as_json=as_json)
 
 
 @conversations.command("list", epilog="Example: fourtier conversations list --user ann")
@@ -180,22 +196,17 @@ def list_conversations(
     as_json: AsJson = False,
 ) -> None:
     """Show conversations, last touched first."""
-
-    async def run() -> None:
-        async with open_client(flow) as client:
-            listed = await client.conversations.list(Scope(user, collection), limit=limit)
-        if as_json:
-            _print_json(listed.conversations)
-            return
-        table = _table("conversation", "invocations", "last touched", "ended")
-        for each in listed.conversations:
-            touched = f"{each.updated_at.astimezone():%Y-%m-%d %H:%M}"
-            ended = "yes" if each.ended else "no"
-            table.add_row(escape(each.conversation_id), str(each.invocations), touched, ended)
-        console.print(table)
-        console.print(f"{len(listed.conversations)} of {listed.total}", highlight=False)
-
-    asyncio.run(run())
+    scope = _scope(user, collection)
+    listed = with_client(flow, lambda client: client.conversations.list(scope, limit=limit))
+    print_items(
+        listed.conversations,
+        ("id", "invocations", "last touched", "ended"),
+        _conversation_cells,
+        as_json=as_json,
+        none="No conversations found.",
+    )
+    if not as_json:
+        print_text(f"{len(listed.conversations)} of {listed.total}")
 
 
 @conversations.command("show", epilog="Example: fourtier conversations show 20260301-101500-a1b2c3")
@@ -207,54 +218,44 @@ def show_conversation(
     as_json: AsJson = False,
 ) -> None:
     """Show one conversation from its beginning."""
-
-    async def run() -> None:
-        async with open_client(flow) as client:
-            record = await client.conversations.get(Scope(user, collection), conversation_id)
-        if not record.invocations:
-            raise NotFoundError(f"{user}/{collection} has no conversation {conversation_id}")
-        if as_json:
-            _print_json(record.invocations)
-            return
-        for each in record.invocations:
-            when = f"{each.timestamp.astimezone():%Y-%m-%d %H:%M}"
-            console.print(f"{when}  {each.speaker or user}: {each.query}", markup=False)
-            for part in (each.summary, each.result):
-                if part:
-                    console.print(f"{'':18}{part}", markup=False, highlight=False)
-
-    asyncio.run(run())
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table
-
-
-def _show_facts(found: Sequence[Fact], *, as_json: bool) -> None:
+    scope = _scope(user, collection)
+    record = with_client(flow, lambda client: client.conversations.get(scope, conversation_id))
+    if not record.invocations:
+        raise _not_found(f"conversation {conversation_id}", scope)
     if as_json:
-        _print_json(found)
+        print_items(record.invocations, (), lambda _: (), as_json=True, none="")
         return
-    table = _table("id", "stated", "speaker", "fact", "replaced")
-    for fact in found:
-        replaced = f"{fact.valid_until:%Y-%m-%d}" if fact.valid_until else ""
-        stated = f"{fact.timestamp:%Y-%m-%d}"
-        table.add_row(fact.id, stated, escape(fact.speaker), escape(fact.content), replaced)
-    console.print(table if found else "No facts found.")
+    for each in record.invocations:
+        when = f"{each.timestamp.astimezone():%Y-%m-%d %H:%M}"
+        print_text(f"{when}  {each.speaker or user}: {each.query}")
+        for part in (each.summary, each.result):
+            if part:
+                print_text(f"{'':18}{part}")
 
 
-def _show_episodes(found: Sequence[Episode], *, as_json: bool) -> None:
-    if as_json:
-        _print_json(found)
-        return
-    table = _table("id", "ended", "result", "goal", "outcome")
-    for each in found:
-        ended = f"{each.timestamp:%Y-%m-%d}"
-        table.add_row(each.id, ended, each.result, escape(each.goal), escape(each.outcome))
-    console.print(table if found else "No episodes found.")
+def _show_facts(found: "Sequence[Fact]", *, as_json: bool) -> None:
+    columns = ("id", "stated", "fact")
+    print_items(found, columns, _fact_cells, as_json=as_json, none="No facts found.")
 
 
-def _print_json(items: Sequence[BaseModel]) -> None:
-    console.print_json(data=[item.model_dump(mode="json", exclude_none=True) for item in items])
+def _fact_cells(fact: "Fact") -> tuple[str, ...]:
+    """Who said it, and until when it held, stand with the fact: three columns fit a terminal."""
+    notes = [f"said by {fact.speaker}"] if fact.speaker else []
+    notes += [f"until {fact.valid_until:%Y-%m-%d}"] if fact.valid_until else []
+    about = f" ({', '.join(notes)})" if notes else ""
+    return fact.id, f"{fact.timestamp:%Y-%m-%d}", f"{fact.content}{about}"
+
+
+def _show_episodes(found: "Sequence[Episode]", *, as_json: bool) -> None:
+    columns = ("id", "ended", "result", "goal and outcome")
+    print_items(found, columns, _episode_cells, as_json=as_json, none="No episodes found.")
+
+
+def _episode_cells(episode: "Episode") -> tuple[str, ...]:
+    outcome = f"{episode.goal}\n{episode.outcome}" if episode.outcome else episode.goal
+    return episode.id, f"{episode.timestamp:%Y-%m-%d}", episode.result, outcome
+
+
+def _conversation_cells(each: "ConversationSummary") -> tuple[str, ...]:
+    touched = f"{each.updated_at.astimezone():%Y-%m-%d %H:%M}"
+    return each.conversation_id, str(each.invocations), touched, "yes" if each.ended else "no"

@@ -16,7 +16,14 @@ from fourtier.memory.extraction.statements_method import ExtractionByRule
 from fourtier.memory.learning.learned import Method
 from fourtier.memory.learning.model_method import COMPLETION_SECONDS
 from fourtier.memory.learning.publishing import publish_learned
-from fourtier.runtime.service import Caller, Parameters, Service, ServiceContext, on
+from fourtier.runtime.service import (
+    Caller,
+    DeploymentProfile,
+    Parameters,
+    Service,
+    ServiceContext,
+    on,
+)
 from fourtier.schema.agent import INVOCATION_ENDED, InvocationEnded
 from fourtier.schema.conversations import DIALOGUE_RECORDED, DialogueTurn
 from fourtier.schema.message import MAX_ITEMS
@@ -44,6 +51,7 @@ class ExtractionService(Service):
 
     name = "extraction"
     parameters = ExtractionParameters
+    deployment = DeploymentProfile(backlog_per_replica=32, drives=["completion"])
 
     def __init__(self, caller: Caller, method: Method[Experience], min_steps: int) -> None:
         self._caller = caller

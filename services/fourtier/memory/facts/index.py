@@ -11,7 +11,7 @@ from fourtier.models.embeddings.client import Embed
 from fourtier.runtime.service.stores import Collection
 from fourtier.schema.message import Scope, Vector
 
-COLLECTION = Collection("facts", indexed=("valid",))
+COLLECTION = Collection("facts", indexed=("valid",), rebuild="fourtier facts reindex")
 #: Texts in one call; a call takes 512, and a message on the bus a few megabytes.
 _TEXTS_AT_ONCE = 128
 #: Characters of a query that are searched by; models read less.

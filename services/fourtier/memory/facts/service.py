@@ -3,14 +3,13 @@
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from fourtier.engines.config import engine_config
 from fourtier.engines.opening import open_graph, open_vectors
 from fourtier.memory.facts.graph import SCHEMA, ScopedFact
 from fourtier.memory.facts.index import COLLECTION
 from fourtier.memory.facts.records import FactRecord
-from fourtier.memory.facts.store import FactStore, Stored
 from fourtier.models.embeddings.client import embed_by
 from fourtier.runtime.service import (
     Parameters,
@@ -45,6 +44,9 @@ from fourtier.schema.facts import (
 )
 from fourtier.schema.status import StoreCount
 
+if TYPE_CHECKING:
+    from fourtier.memory.facts.store import FactStore, Stored
+
 _TICK = timedelta(microseconds=1)
 
 
@@ -59,7 +61,7 @@ class FactsService(Service):
     parameters = FactsParameters
     stores = Stores(SCHEMA, [COLLECTION])
 
-    def __init__(self, store: FactStore) -> None:
+    def __init__(self, store: "FactStore") -> None:
         self._store = store
 
     @classmethod
@@ -70,6 +72,9 @@ class FactsService(Service):
         parameters: FactsParameters,  # noqa: ARG003 - there are none yet
     ) -> AsyncGenerator[Self]:
         """Open the graph and the vectors."""
+        # The words that facts are compared by need the package of an engine.
+        from fourtier.memory.facts.store import FactStore  # noqa: PLC0415
+
         engines = engine_config(context)
         async with AsyncExitStack() as stack:
             graph = await stack.enter_async_context(open_graph(engines, SCHEMA))
@@ -147,7 +152,7 @@ class FactsService(Service):
         )
 
 
-def _stored(stored: Stored) -> StoreFactResponse:
+def _stored(stored: "Stored") -> StoreFactResponse:
     return StoreFactResponse(
         fact_id=stored.id, created=stored.created, superseded=stored.superseded
     )

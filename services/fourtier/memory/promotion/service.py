@@ -19,6 +19,7 @@ from fourtier.memory.promotion.model_method import MAX_PARTS, PromotionByModel
 from fourtier.memory.promotion.statements_method import PromotionByRule
 from fourtier.runtime.service import (
     Caller,
+    DeploymentProfile,
     Parameters,
     Service,
     ServiceContext,
@@ -59,6 +60,7 @@ class PromotionService(Service):
 
     name = "promotion"
     parameters = PromotionParameters
+    deployment = DeploymentProfile(backlog_per_replica=32, drives=["completion"])
 
     def __init__(self, caller: Caller, method: Method[Conversation], max_invocations: int) -> None:
         self._caller = caller

@@ -1,4 +1,4 @@
-"""Tokens of a day: counted on disk, and stopped at a cap."""
+"""Tokens of a day: counted on disk, with a cap."""
 
 import asyncio
 from collections.abc import Callable
@@ -26,10 +26,11 @@ def _now() -> datetime:
 
 
 class DayBudget:
-    """Counts the tokens of the current UTC day, prompts and completions together.
+    """Counts the tokens of the current UTC day, of prompts and completions.
 
     A completion is stopped before it begins, never in the middle: the one that crosses the cap is
-    finished, and so are those that run beside it. Each replica of the service counts for itself.
+    finished, and so are those that run at the same time. Each replica of the service counts its
+    own tokens.
 
     Args:
         cap: tokens a day; None counts and never stops.
@@ -42,14 +43,14 @@ class DayBudget:
         self._cap = cap
         self._used = used
         self._now = now
-        self._writing = asyncio.Lock()
+        self._write_lock = asyncio.Lock()
 
     @classmethod
     def open(cls, file: Path, cap: int | None, now: Callable[[], datetime] = _now) -> Self:
         """Read what was used before; blocking.
 
         Raises:
-            StartupError: the file is not what this class wrote.
+            StartupError: the file was not written by this class.
         """
         used = _Day(day=now().date(), used=0)
         try:
@@ -83,9 +84,9 @@ class DayBudget:
         )
 
     async def spend(self, tokens: int) -> None:
-        """Count tokens; on disk, as far as a killed process goes, when this returns."""
+        """Count tokens; when this returns, the count survives the end of the process."""
         self._used = _Day(day=self._now().date(), used=self.used + tokens)
-        async with self._writing:
+        async with self._write_lock:
             await asyncio.to_thread(self._write, self._used)
 
     def _write(self, used: _Day) -> None:

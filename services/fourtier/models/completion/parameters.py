@@ -8,20 +8,21 @@ from fourtier.runtime.service.context import Parameters
 
 
 class CompletionParameters(Parameters):
-    """The endpoint and its key are no parameters: they come from the environment.
+    """The endpoint and its key are not among the parameters: they come from the environment.
 
     Attributes:
         model: its name at the endpoint; OPENAI_MODEL overrides it.
         dialect: `auto` is `tools` for an endpoint, and a brief form of `schema` for the bundled
             model, which cannot choose a tool; `schema` offers tools to that one too.
-        json_mode: `object` for an endpoint that knows no JSON schemas, DeepSeek's for example.
-        timeout: seconds without a sign from the endpoint until it is asked again.
-        attempts: how often it is asked. A caller waits five minutes for the first piece, so that
-            attempts times timeout should stay below.
+        json_mode: `object` for an endpoint without JSON schemas, DeepSeek's for example.
+        timeout: seconds for which the endpoint may send nothing until it is asked again.
+        attempts: how often it is asked. A caller waits five minutes for the first piece; no attempt
+            begins after that.
         max_tokens: of one reply; None leaves it to the endpoint, and is 256 for the bundled model.
+            A reply of more than 200,000 characters is an error in any case.
         temperature: None leaves it to the endpoint, and is 0 for the bundled model.
-        tokens_per_day: cap for the flow; None is no cap.
-        context_window: tokens of the bundled model; an endpoint knows its own and refuses more.
+        tokens_per_day: cap for the flow; None for no cap.
+        context_window: tokens of the bundled model; an endpoint has its own and rejects more.
         max_concurrency: completions at a time; None is 8, and 1 for the bundled model.
     """
 

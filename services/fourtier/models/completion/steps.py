@@ -1,17 +1,30 @@
-"""One step of a model: ask in its dialect, read while it streams, count what it cost."""
+"""One step of a model: ask in its dialect, read the stream, count the tokens."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from fourtier.models.completion.budget import DayBudget
 from fourtier.models.completion.dialects.contract import Dialect
-from fourtier.models.completion.endpoint import Endpoint
+from fourtier.models.completion.errors import ModelCutOffError
 from fourtier.models.completion.metrics import count_tokens_used
 from fourtier.models.completion.wire import ChatRequest, Chunk, Prompt, Usage
+from fourtier.models.genai import Attributes, model_operation
 from fourtier.models.text.tokens import count_tokens
 from fourtier.schema.completion import CompleteRequest, CompletionPiece
+
+#: Characters that are read of one reply: a model that does not come to an end is stopped here.
+MAX_REPLY = 200_000
+
+
+class ChunkSource(Protocol):
+    """Where completions come from: an `Endpoint`."""
+
+    def stream(self, request: ChatRequest) -> AsyncGenerator[Chunk]:
+        """The chunks of a completion; raises `ModelError`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +32,7 @@ class Sampling:
     """How a model is asked, where the request does not say it.
 
     Attributes:
+        labels: the provider and the server, for spans and metrics.
         completion_limit: the limit is called `max_completion_tokens`, not `max_tokens`.
     """
 
@@ -26,30 +40,41 @@ class Sampling:
     max_tokens: int | None
     temperature: float | None
     completion_limit: bool = False
+    labels: Attributes = field(default_factory=dict[str, str | int])
 
 
 @dataclass
 class _Meter:
-    """What a reply cost so far.
+    """What a reply has cost so far.
 
-    An endpoint that sends no counts, or that was cut off before it did, is estimated: the JSON of
-    the prompt's messages and tools, and the text that came back. Nothing came back: nothing is
-    counted.
+    Where an endpoint sends no counts, or is cut off before it does, they are estimated from the
+    JSON of the prompt's messages and tools and from the text that came back. If no text came back,
+    nothing is counted.
     """
 
     prompt: Prompt
     model: str
     reason: str = ""
     usage: Usage | None = None
-    text: list[str] = field(default_factory=list)
+    text: list[str] = field(default_factory=list[str])
+    characters: int = 0
 
     def take(self, chunk: Chunk) -> None:
-        """Add a chunk."""
+        """Add a chunk.
+
+        Raises:
+            ModelCutOffError: the reply is longer than `MAX_REPLY`.
+        """
         self.model = chunk.model or self.model
         self.usage = chunk.usage or self.usage
         for choice in chunk.choices[:1]:
             self.text.append(choice.piece.text)
+            self.characters += len(choice.piece.text)
             self.reason = choice.finish_reason or self.reason
+        if self.characters > MAX_REPLY:
+            raise ModelCutOffError(
+                f"the reply has more than {MAX_REPLY} characters: lower max-tokens"
+            )
 
     @property
     def cost(self) -> Usage:
@@ -69,15 +94,17 @@ class Model:
     """A model that makes steps."""
 
     def __init__(
-        self, endpoint: Endpoint, dialect: Dialect, sampling: Sampling, budget: DayBudget
+        self, endpoint: ChunkSource, dialect: Dialect, sampling: Sampling, budget: DayBudget
     ) -> None:
         self._endpoint = endpoint
         self._dialect = dialect
         self._sampling = sampling
         self._budget = budget
 
-    async def step(self, request: CompleteRequest) -> AsyncIterator[CompletionPiece]:
+    async def step(self, request: CompleteRequest) -> AsyncGenerator[CompletionPiece]:
         """Thought, answer and action as they come, and the counts at the end.
+
+        Closing the stream early stops the model; the tokens until then are counted.
 
         Raises:
             ModelError: one of its kinds; see `errors`.
@@ -86,25 +113,40 @@ class Model:
         prompt = self._dialect.prompt(request)
         reader = self._dialect.reader(request)
         meter = _Meter(prompt, self._sampling.model)
-        try:
-            async with aclosing(self._endpoint.stream(self._asked(request, prompt))) as chunks:
-                async for chunk in chunks:
-                    meter.take(chunk)
-                    for choice in chunk.choices[:1]:
-                        for piece in reader.take(choice.piece):
-                            yield piece
-        finally:
-            cost = meter.cost
-            count_tokens_used(meter.model, cost.prompt_tokens, cost.completion_tokens)
-            await self._budget.spend(cost.prompt_tokens + cost.completion_tokens)
+        async with aclosing(self._measured(self._asked(request, prompt), meter)) as chunks:
+            async for chunk in chunks:
+                for choice in chunk.choices[:1]:
+                    for piece in reader.take(choice.piece):
+                        yield piece
         for piece in reader.finish(meter.reason):
             yield piece
+        cost = meter.cost
         yield CompletionPiece(
             type="end",
             in_token=cost.prompt_tokens,
             out_token=cost.completion_tokens,
             model=meter.model,
         )
+
+    async def _measured(self, asked: ChatRequest, meter: _Meter) -> AsyncGenerator[Chunk]:
+        """The chunks of a completion, in a span; its tokens are counted however it ends."""
+        with model_operation("chat", self._sampling.model, self._sampling.labels) as operation:
+            try:
+                async with aclosing(self._endpoint.stream(asked)) as chunks:
+                    async for chunk in chunks:
+                        meter.take(chunk)
+                        yield chunk
+            finally:
+                cost = meter.cost
+                operation.label({"gen_ai.response.model": meter.model})
+                operation.describe(
+                    {
+                        "gen_ai.usage.input_tokens": cost.prompt_tokens,
+                        "gen_ai.usage.output_tokens": cost.completion_tokens,
+                    }
+                )
+                count_tokens_used(operation.labels, cost.prompt_tokens, cost.completion_tokens)
+                await self._budget.spend(cost.prompt_tokens + cost.completion_tokens)
 
     def _asked(self, request: CompleteRequest, prompt: Prompt) -> ChatRequest:
         sampling = self._sampling

@@ -8,9 +8,10 @@ from pathlib import Path
 from fastembed import TextEmbedding
 from fastembed.common.model_description import ModelSource, PoolingType
 
+from fourtier.models.embeddings.parameters import BUNDLED_MODEL
 from fourtier.runtime.errors import StartupError
 
-NAME = "all-minilm-l6-v2-int8"
+NAME = BUNDLED_MODEL
 DIMENSIONS = 384
 
 #: What fastembed reads beside `tokenizer.json`; the values belong to the model.
@@ -44,13 +45,13 @@ def load(threads: int) -> TextEmbedding:
             dim=DIMENSIONS,
             model_file="model.onnx",
         )
-    # fastembed wants all files in one folder, and reads them at once.
+    # fastembed wants all files in one folder, and reads them before this returns.
     with tempfile.TemporaryDirectory(prefix="fourtier-model-") as folder:
-        place = Path(folder)
-        (place / "model.onnx").symlink_to(model)
-        (place / "tokenizer.json").symlink_to(tokenizer)
+        files = Path(folder)
+        (files / "model.onnx").symlink_to(model)
+        (files / "tokenizer.json").symlink_to(tokenizer)
         for name, content in _SIDE_FILES.items():
-            (place / name).write_text(json.dumps(content), encoding="utf-8")
+            (files / name).write_text(json.dumps(content), encoding="utf-8")
         return TextEmbedding(NAME, specific_model_path=folder, threads=threads)
 
 

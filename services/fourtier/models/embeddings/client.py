@@ -1,4 +1,4 @@
-"""Texts to vectors for those who store them: asked of the embeddings service, wherever it runs."""
+"""Texts to vectors for services that store them, by a call of the embeddings service."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -11,7 +11,10 @@ Embed = Callable[[Sequence[str]], Awaitable[Sequence[Vector]]]
 
 
 def embed_by(caller: Caller) -> Embed:
-    """Embed by one call on the bus; raises what a call raises."""
+    """Embed by one call on the bus.
+
+    Raises: as `Caller.call`.
+    """
 
     async def embed(texts: Sequence[str]) -> Sequence[Vector]:
         answered = await caller.call(EMBED, EmbedRequest(texts=tuple(texts)))

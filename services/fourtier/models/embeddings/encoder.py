@@ -1,4 +1,4 @@
-"""Runs of a model behind a cache and a fair queue, in threads of their own."""
+"""A model behind a cache and a fair queue; it runs in threads of its own."""
 
 import asyncio
 import heapq
@@ -10,16 +10,16 @@ from itertools import count
 
 from fourtier.schema.message import Vector
 
-#: Texts to vectors, at once; called in a thread.
+#: Texts to vectors in one run of the model; called in a thread.
 RunModel = Callable[[list[str]], list[Vector]]
 
-#: Texts in one run of the model. More at once are hardly faster, and whoever comes then waits.
+#: Texts in one run of the model. A larger run is hardly faster, and the next request waits for it.
 SLICE = 8
 
 
 @dataclass(order=True)
 class _Waiting:
-    """A text in line; the earliest turn is next, and of one turn who came first."""
+    """A queued text; the earliest turn is next, and within a turn the text that came first."""
 
     turn: int
     number: int
@@ -28,15 +28,15 @@ class _Waiting:
 
 
 class Encoder:
-    """Texts to vectors; the latest ones are remembered.
+    """Texts to vectors; the latest vectors are cached.
 
-    A question need not wait for all of a long list that came before it: the first texts of each
-    request are next in line, the later ones stand behind what comes meanwhile (start-time fair
-    queueing, Goyal, Vin and Cheng 1996).
+    A question does not wait for all of a long list that came before it: the first texts of each
+    request are next in the queue, the later ones come after the requests that arrive meanwhile
+    (start-time fair queueing, Goyal, Vin and Cheng 1996).
 
     Args:
         model: texts to vectors, safe to call from several threads.
-        cache_size: how many texts are remembered.
+        cache_size: how many vectors are cached.
         threads: how many runs of the model there are at once.
     """
 
@@ -46,7 +46,7 @@ class Encoder:
         self._cache_size = cache_size
         self._threads = threads
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="embed")
-        self._line: list[_Waiting] = []
+        self._queue: list[_Waiting] = []
         self._waiting: dict[str, _Waiting] = {}
         self._numbers = count()
         self._turn = 0
@@ -59,25 +59,25 @@ class Encoder:
         """
         found = {text: self._cache[text] for text in texts if text in self._cache}
         unknown = [text for text in dict.fromkeys(texts) if text not in found]
-        waiting = [self._stand_in_line(text, place) for place, text in enumerate(unknown)]
-        for _ in range(min(self._threads - len(self._working), len(self._line))):
+        waiting = [self._enqueue(text, position) for position, text in enumerate(unknown)]
+        for _ in range(min(self._threads - len(self._working), len(self._queue))):
             self._start_working()
         if waiting:
             # Waits for them without cancelling them: another request may wait for the same text.
             await asyncio.wait([each.vector for each in waiting])
             found |= {each.text: each.vector.result() for each in waiting}
         for text in found:
-            self._remember(text, found[text])
+            self._cache_vector(text, found[text])
         return [found[text] for text in texts]
 
-    def _stand_in_line(self, text: str, place: int) -> _Waiting:
+    def _enqueue(self, text: str, position: int) -> _Waiting:
         if (known := self._waiting.get(text)) is not None:
             return known
-        turn = self._turn + place // SLICE
+        turn = self._turn + position // SLICE
         vector = asyncio.get_running_loop().create_future()
         waiting = _Waiting(turn, next(self._numbers), text, vector)
         self._waiting[text] = waiting
-        heapq.heappush(self._line, waiting)
+        heapq.heappush(self._queue, waiting)
         return waiting
 
     def _start_working(self) -> None:
@@ -85,22 +85,22 @@ class Encoder:
         self._working.add(task)
 
     async def _work(self) -> None:
-        """Take slices from the line until it is empty."""
-        while self._line:
+        """Take slices from the queue until it is empty."""
+        while self._queue:
             await self._run_slice()
-        # At once, not in a callback of the task: who stands in line meanwhile would wait for ever.
+        # Not in a callback of the task: a text that is queued before it ran would wait for ever.
         if (task := asyncio.current_task()) is not None:
             self._working.discard(task)
 
     async def _run_slice(self) -> None:
-        share = -(-len(self._line) // self._threads)
-        some = [heapq.heappop(self._line) for _ in range(min(SLICE, share))]
+        share = -(-len(self._queue) // self._threads)
+        some = [heapq.heappop(self._queue) for _ in range(min(SLICE, share))]
         self._turn = max(self._turn, some[0].turn)
         texts = [each.text for each in some]
         try:
             loop = asyncio.get_running_loop()
             vectors = await loop.run_in_executor(self._executor, self._model, texts)
-        except Exception as error:  # noqa: BLE001 - it goes to those who wait
+        except Exception as error:  # noqa: BLE001 - the waiting requests raise it
             for each in some:
                 each.vector.set_exception(error)
         else:
@@ -110,13 +110,13 @@ class Encoder:
             for each in some:
                 del self._waiting[each.text]
 
-    def _remember(self, text: str, vector: Vector) -> None:
+    def _cache_vector(self, text: str, vector: Vector) -> None:
         self._cache[text] = vector
         self._cache.move_to_end(text)
         if len(self._cache) > self._cache_size:
             self._cache.popitem(last=False)
 
     async def close(self) -> None:
-        """Wait for what runs."""
+        """Wait for the runs of the model that have begun."""
         await asyncio.gather(*self._working)
         self._executor.shutdown()

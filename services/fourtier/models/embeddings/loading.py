@@ -1,4 +1,4 @@
-"""Which model a name means."""
+"""Loads a model by its name."""
 
 from fastembed import TextEmbedding
 
@@ -6,8 +6,8 @@ from fourtier.models.embeddings import bundled
 from fourtier.runtime.errors import StartupError
 
 #: Threads of one run of a model. Those of ONNX Runtime's pool wait for work by spinning: with two,
-#: a question that takes 6 ms of processor time took 22, from all who share the cores. Several runs
-#: at once use the cores as well (see `encoder.py`).
+#: a question that takes 6 ms of processor time took 22. Several concurrent runs use the cores as
+#: well (see `encoder.py`).
 THREADS = 1
 
 

@@ -1,20 +1,23 @@
-"""What the services could not handle."""
+"""The messages that the services could not handle: how many, and the oldest of them."""
 
 import asyncio
 from collections.abc import Sequence
 
-from fourtier.operations.dead_letters import list_dead_letters
+from fourtier.operations.dead_letters import read_dead_letters
 from fourtier.operations.doctor.findings import Finding, checked
 from fourtier.runtime.bus.contract import Bus
 
+#: Seconds for which dead letters are counted; more are not needed to see that something is wrong.
+_COUNT_WITHIN = 10.0
 
-async def read_dead_letters(bus: Bus, flow: str, services: Sequence[str]) -> list[Finding]:
+
+async def check_dead_letters(bus: Bus, flow: str, services: Sequence[str]) -> list[Finding]:
     """A line for each service that has dead letters, and one for all that have none."""
     found = await asyncio.gather(
         *(
             checked(
                 f"dead letters of {service}",
-                _letters_of(bus, flow, service),
+                _check_service(bus, flow, service),
                 f"try `fourtier dead-letters list --flow {flow} --service {service}`",
             )
             for service in services
@@ -26,19 +29,20 @@ async def read_dead_letters(bus: Bus, flow: str, services: Sequence[str]) -> lis
     return [*([none] if well else []), *(each for each in findings if not each.well)]
 
 
-async def _letters_of(bus: Bus, flow: str, service: str) -> list[Finding]:
-    letters = await list_dead_letters(bus, service)
-    if not letters:
+async def _check_service(bus: Bus, flow: str, service: str) -> list[Finding]:
+    found = await read_dead_letters(bus, service, limit=1, within=_COUNT_WITHIN)
+    if not found.total:
         return [Finding(what=service, well=True, found="none")]
-    oldest = letters[0]
+    oldest = found.oldest[0]
     options = f"--flow {flow} --service {service}"
+    number = f"{found.total:,}" if found.complete else f"at least {found.total:,}"
     return [
         Finding(
             what=f"dead letters of {service}",
             well=False,
-            found=f"{len(letters):,}, the oldest of {oldest.at:%Y-%m-%d %H:%M} UTC on "
+            found=f"{number}, the oldest of {oldest.at:%Y-%m-%d %H:%M} UTC on "
             f"{oldest.topic}: {oldest.error}",
-            remedy=f"`fourtier dead-letters list {options}`; mend the cause, then "
+            remedy=f"`fourtier dead-letters list {options}`; remove the cause, then "
             f"`fourtier dead-letters replay {options}`",
         )
     ]

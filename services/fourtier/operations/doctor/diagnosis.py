@@ -13,7 +13,7 @@ from fourtier.flows.provisioning import admin_config, bus_needs
 from fourtier.operations.backlogs import Queue, read_queues
 from fourtier.operations.doctor.bus import check_bus
 from fourtier.operations.doctor.findings import Finding, checked
-from fourtier.operations.doctor.waiting import Judging, findings_of
+from fourtier.operations.doctor.queues import Judging, findings_of
 from fourtier.runtime.settings import Settings, read_settings
 
 
@@ -30,7 +30,7 @@ async def diagnose(name: str, old_after: float) -> list[Finding]:
     """
     flow, settings = read_flow(name), read_settings()
     queues: list[Queue] = []
-    stores, waiting = await asyncio.gather(
+    stores, backlogs = await asyncio.gather(
         _stores(
             resolve_engines(engines_of(flow, settings), settings, settings.data or DEFAULT_DATA)
         ),
@@ -41,9 +41,9 @@ async def diagnose(name: str, old_after: float) -> list[Finding]:
             f"`fourtier init {name}`",
         ),
     )
-    bus, heard, letters = await check_bus(flow, name, settings, queues)
-    stores = [_seen_by_services(finding, heard.stores) for finding in stores]
-    return [_ourselves(), bus, *stores, *heard.findings, *letters, *waiting]
+    bus, answers, dead_letters = await check_bus(flow, name, settings, queues)
+    stores = [_seen_by_services(finding, answers.stores) for finding in stores]
+    return [_ourselves(), bus, *stores, *answers.findings, *dead_letters, *backlogs]
 
 
 def _ourselves() -> Finding:
@@ -51,15 +51,15 @@ def _ourselves() -> Finding:
     return Finding(what="this program", well=True, found=found)
 
 
-async def _stores(place: EngineConfig) -> list[Finding]:
+async def _stores(config: EngineConfig) -> list[Finding]:
     """Which stores there are, as far as they can be reached from here."""
 
     async def graph() -> list[Finding]:
-        found = f"{await graph_version(place)}, {place.graph_url}"
+        found = f"{await graph_version(config)}, {config.graph_url}"
         return [Finding(what="graph", well=True, found=found)]
 
     async def vectors() -> list[Finding]:
-        found = f"{await vectors_version(place)}, {place.vectors_url}"
+        found = f"{await vectors_version(config)}, {config.vectors_url}"
         return [Finding(what="vectors", well=True, found=found)]
 
     found = await asyncio.gather(
@@ -91,9 +91,9 @@ async def _queues(
     flow: Flow, settings: Settings, judging: Judging, queues: list[Queue]
 ) -> list[Finding]:
     """What waits; what was read is put into `queues` for those who look at the services."""
-    place = admin_config(flow, settings)
-    if place is None:
-        found = "cannot be told: the embedded bus has no admin API"
+    config = admin_config(flow, settings)
+    if config is None:
+        found = "unknown: the embedded bus has no admin API"
         return [Finding(what="queues", well=True, found=found)]
-    queues += await read_queues(place, bus_needs(flow))
+    queues += await read_queues(config, bus_needs(flow))
     return findings_of(queues, judging)

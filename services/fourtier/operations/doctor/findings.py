@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.errors import FourtierError
 
-#: A server that is silent is no reason to wait for longer.
+#: Seconds for which the doctor waits for a server that does not answer.
 _WITHIN = 20.0
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 

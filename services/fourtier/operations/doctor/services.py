@@ -1,4 +1,4 @@
-"""What the services say of themselves when they are asked, and what they keep."""
+"""What the services answer to a status call, and how much their stores have."""
 
 import asyncio
 import time
@@ -22,12 +22,12 @@ _MODEL_WITHIN = 60.0
 
 
 @dataclass
-class Heard:
-    """What the services said.
+class ServiceAnswers:
+    """What the services answered.
 
     Attributes:
         findings: a few lines for each service, in the flow's order.
-        stores: the kinds of stores that a service could count: these can be reached.
+        stores: the kinds of stores that a service could count, so that they can be reached.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -36,28 +36,31 @@ class Heard:
 
 async def ask_services(
     caller: Caller, flow: str, services: Sequence[str], replicas: Mapping[str, Sequence[str]]
-) -> Heard:
+) -> ServiceAnswers:
     """Ask all services at once.
 
     Args:
         caller: a connection to the flow.
         flow: its name, for the remedies.
         services: those of the flow.
-        replicas: the versions of each service's replicas, as far as the bus tells them.
+        replicas: the versions of each service's replicas, as far as the bus knows them.
     """
-    heard = Heard()
+    answers = ServiceAnswers()
     found = await asyncio.gather(
-        *(_service(caller, flow, service, replicas.get(service, ()), heard) for service in services)
+        *(
+            _service(caller, flow, service, replicas.get(service, ()), answers)
+            for service in services
+        )
     )
-    heard.findings += [finding for findings in found for finding in findings]
-    return heard
+    answers.findings += [finding for findings in found for finding in findings]
+    return answers
 
 
 async def _service(
-    caller: Caller, flow: str, service: str, replicas: Sequence[str], heard: Heard
+    caller: Caller, flow: str, service: str, replicas: Sequence[str], answers: ServiceAnswers
 ) -> list[Finding]:
     remedy = f"see whether {service} runs (`fourtier serve {flow} {service}`) and what its log says"
-    findings = await checked(service, _status(caller, service, replicas, heard), remedy)
+    findings = await checked(service, _status(caller, service, replicas, answers), remedy)
     if findings[0].well and service in _DEEPER:
         what, look, advice = _DEEPER[service]
         findings += await checked(what, look(caller, what), advice, within=_MODEL_WITHIN)
@@ -65,29 +68,29 @@ async def _service(
 
 
 async def _status(
-    caller: Caller, service: str, replicas: Sequence[str], heard: Heard
+    caller: Caller, service: str, replicas: Sequence[str], answers: ServiceAnswers
 ) -> list[Finding]:
     await caller.call(status_of(service), StatusRequest())  # the first one opens the topic as well
     began = time.perf_counter()
     status = await caller.call(status_of(service), StatusRequest())
     spent = (time.perf_counter() - began) * 1000
-    heard.stores |= {each.store for each in status.store_counts}
+    answers.stores |= {each.store for each in status.store_counts}
     up = duration((datetime.now(UTC) - status.started_at).total_seconds())
     versions = Counter(replicas or [status.version])
-    told = ", ".join(f"{number} of {each or '?'}" for each, number in sorted(versions.items()))
-    many = f"replicas: {told}" if len(versions) > 1 else f"version {next(iter(versions))}"
+    listed = ", ".join(f"{number} of {each or '?'}" for each, number in sorted(versions.items()))
+    many = f"replicas: {listed}" if len(versions) > 1 else f"version {next(iter(versions))}"
     many += f", {len(replicas)} replicas" if len(versions) == 1 and len(replicas) > 1 else ""
     another = set(versions) != {version("fourtier")}
-    answers = Finding(
+    status_line = Finding(
         what=service,
         well=True,
         found=f"answers in {spent:.1f} ms, {many}, up for {up}",
         remedy=f"not all is version {version('fourtier')}: finish the roll-out" if another else "",
     )
-    return [answers, *_kept(service, status)]
+    return [status_line, *_store_counts(service, status)]
 
 
-def _kept(service: str, status: StatusResponse) -> list[Finding]:
+def _store_counts(service: str, status: StatusResponse) -> list[Finding]:
     """How much is in a service's stores."""
     what = f"stores of {service}"
     if status.store_problem:

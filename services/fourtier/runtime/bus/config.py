@@ -1,4 +1,4 @@
-"""Where the bus of a flow is and what it keeps: the section `bus` of a flow file."""
+"""Where the bus of a flow is and how long it stores messages: the section `bus` of a flow file."""
 
 from typing import Self
 
@@ -9,7 +9,7 @@ from fourtier.runtime.settings import EngineUrl
 
 
 class RetentionPolicy(Config):
-    """How long and how much Pulsar keeps; `fourtier init` sets it. 0 days are for ever."""
+    """How long and how much Pulsar stores; `fourtier init` sets it. 0 days are for ever."""
 
     message_ttl_days: int = Field(
         default=30, ge=0, description="a message that no service handles is dropped after so long"
@@ -19,9 +19,11 @@ class RetentionPolicy(Config):
         default=1_024, ge=1, description="unhandled on one topic; then publishing is refused"
     )
     retention_hours: int = Field(
-        default=24, ge=0, description="of what every subscription has acknowledged; 0 keeps nothing"
+        default=24,
+        ge=0,
+        description="of what every subscription has acknowledged; 0 stores nothing",
     )
-    retention_megabytes: int = Field(default=2_048, ge=1, description="on one topic at most")
+    retention_megabytes: int = Field(default=2_048, ge=1, description="the maximum on one topic")
 
     @model_validator(mode="after")
     def _retention_exceeds_backlog(self) -> Self:

@@ -1,4 +1,4 @@
-"""The transport contract: four verbs, two transports, one test class that proves both."""
+"""The transport contract: three verbs, two transports, one test class that proves both."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -11,13 +11,13 @@ from fourtier.runtime.errors import FourtierError
 
 
 class Mode(Enum):
-    """How the members of a group share a topic."""
+    """How the consumers of a group share a topic."""
 
-    #: Each message to any member.
+    #: Each message to any consumer.
     SHARED = "shared"
-    #: Messages with one key to one member, in the order they were published.
+    #: Messages with one key to one consumer, in the order they were published.
     KEY_SHARED = "key-shared"
-    #: One member only, such as a caller's own inbox.
+    #: One consumer only, such as a caller's own inbox.
     EXCLUSIVE = "exclusive"
 
 
@@ -51,10 +51,10 @@ class Delivery:
 
 
 class Subscription(Protocol):
-    """One member of a group on one topic.
+    """One consumer of a group on one topic.
 
-    A message that is in hand is not given out a second time; one that is not acknowledged when the
-    member leaves is delivered again.
+    A message that is in flight is not delivered a second time; one that is not acknowledged when
+    the consumer leaves is delivered to another one, marked as redelivered.
     """
 
     async def receive(self) -> Delivery:
@@ -84,6 +84,7 @@ class Bus(Protocol):
         """Send, and return once the broker has it.
 
         Raises:
+            RejectedByBusError: the broker never takes this message; to send it again is no use.
             BusError: the broker did not confirm; the message may or may not be there.
         """
         ...
@@ -91,20 +92,16 @@ class Bus(Protocol):
     def subscribe(
         self, address: Address, group: str, mode: Mode
     ) -> AbstractAsyncContextManager[Subscription]:
-        """Join a group. A new group on a persistent topic starts with the oldest message kept.
+        """Join a group. A new group on a persistent topic starts with the oldest stored message.
 
-        What the group has not acknowledged comes again, to whoever is a member then. A topic that
-        is not persistent gives once, to those who are members at the time, and needs no
+        What the group has not acknowledged is delivered again, to its consumers at that time. A
+        topic that is not persistent delivers once, to the consumers that there are, and needs no
         acknowledgement.
         """
         ...
 
     async def create_group(self, address: Address, group: str) -> None:
-        """See to it that messages are kept for this group although nobody listens yet."""
-        ...
-
-    async def forget_producer(self, address: Address) -> None:
-        """Release what publishing to an address holds, such as an inbox that is gone."""
+        """See to it that messages are stored for this group although it has no consumer yet."""
         ...
 
 
@@ -116,7 +113,7 @@ class BusError(FourtierError):
 
 
 class RejectedByBusError(BusError):
-    """The broker will never take this message: it is too large, or we may not publish there."""
+    """The broker never takes this message: it is too large, or we may not publish there."""
 
     temporary = False
 

@@ -1,4 +1,4 @@
-"""`memory://`: the bus contract inside one process, for unit tests. It keeps nothing."""
+"""`memory://`: the bus contract inside one process, for unit tests. It stores nothing."""
 
 import asyncio
 import time
@@ -11,12 +11,12 @@ from zlib import crc32
 
 from fourtier.runtime.bus.contract import Address, BusError, Delivery, Mode
 
-#: A group that comes later finds at most so many of a topic's messages.
-_KEPT = 10_000
+#: The maximum of a topic's messages that a group finds that is created later.
+_MAX_STORED = 10_000
 
 
 @dataclass(eq=False)
-class _Member:
+class _Consumer:
     mode: Mode
     queue: asyncio.Queue[Delivery] = field(default_factory=asyncio.Queue)
 
@@ -29,63 +29,65 @@ class _Member:
 
 @dataclass(eq=False)
 class _Group:
-    """Deliveries that wait for a member, and those that a member has not acknowledged."""
+    """Deliveries that wait for a consumer, and those that a consumer has not acknowledged."""
 
     name: str
     persistent: bool
-    members: list[_Member] = field(default_factory=list)
+    consumers: list[_Consumer] = field(default_factory=list)
     waiting: deque[Delivery] = field(default_factory=deque)
-    unacknowledged: dict[str, tuple[_Member, Delivery]] = field(default_factory=dict)
+    unacknowledged: dict[str, tuple[_Consumer, Delivery]] = field(default_factory=dict)
     turn: int = 0
-    #: Who has a key's messages in hand, and how many.
-    keys: dict[str, tuple[_Member, int]] = field(default_factory=dict)
+    #: Who has messages of a key in flight, and how many.
+    keys: dict[str, tuple[_Consumer, int]] = field(default_factory=dict)
 
     def offer(self, delivery: Delivery) -> None:
-        if not self.members:
+        if not self.consumers:
             self.waiting.append(delivery)
             return
-        member = self._choose(delivery.key)
+        consumer = self._choose(delivery.key)
 
         async def acknowledge() -> None:
             self._forget(delivery)
 
         mine = replace(delivery, acknowledge=acknowledge)
         if self.persistent:
-            self.unacknowledged[delivery.id] = (member, mine)
+            self.unacknowledged[delivery.id] = (consumer, mine)
             if delivery.key:
-                _, number = self.keys.get(delivery.key, (member, 0))
-                self.keys[delivery.key] = (member, number + 1)
-        member.queue.put_nowait(mine)
+                _, number = self.keys.get(delivery.key, (consumer, 0))
+                self.keys[delivery.key] = (consumer, number + 1)
+        consumer.queue.put_nowait(mine)
 
-    def _choose(self, key: str) -> _Member:
-        if key and self.members[0].mode is Mode.KEY_SHARED:
+    def _choose(self, key: str) -> _Consumer:
+        if key and self.consumers[0].mode is Mode.KEY_SHARED:
             if key in self.keys:
-                return self.keys[key][0]  # a key moves only when nothing of it is in hand
-            return self.members[crc32(key.encode()) % len(self.members)]
-        self.turn = (self.turn + 1) % len(self.members)
-        return self.members[self.turn]
+                return self.keys[key][0]  # a key moves only when nothing of it is in flight
+            return self.consumers[crc32(key.encode()) % len(self.consumers)]
+        self.turn = (self.turn + 1) % len(self.consumers)
+        return self.consumers[self.turn]
 
     def _forget(self, delivery: Delivery) -> None:
         if self.unacknowledged.pop(delivery.id, None) is None or not delivery.key:
             return
-        member, number = self.keys[delivery.key]
+        consumer, number = self.keys[delivery.key]
         if number > 1:
-            self.keys[delivery.key] = (member, number - 1)
+            self.keys[delivery.key] = (consumer, number - 1)
         else:
             del self.keys[delivery.key]
 
-    def join(self, member: _Member) -> None:
-        taken = self.members[0].mode if self.members else member.mode
-        if taken is not member.mode or (self.members and taken is Mode.EXCLUSIVE):
-            raise BusError(f"cannot subscribe as {self.name}: the group has {taken.value} members")
-        self.members.append(member)
+    def join(self, consumer: _Consumer) -> None:
+        taken = self.consumers[0].mode if self.consumers else consumer.mode
+        if taken is not consumer.mode or (self.consumers and taken is Mode.EXCLUSIVE):
+            raise BusError(
+                f"cannot subscribe as {self.name}: the group has {taken.value} consumers"
+            )
+        self.consumers.append(consumer)
         waiting, self.waiting = self.waiting, deque()
         for delivery in waiting:
             self.offer(delivery)
 
-    def leave(self, member: _Member) -> None:
-        self.members.remove(member)
-        returned = [d for holder, d in self.unacknowledged.values() if holder is member]
+    def leave(self, consumer: _Consumer) -> None:
+        self.consumers.remove(consumer)
+        returned = [d for holder, d in self.unacknowledged.values() if holder is consumer]
         for delivery in returned:
             self._forget(delivery)
         for delivery in returned:
@@ -97,7 +99,7 @@ class MemoryBus:
 
     def __init__(self) -> None:
         self._topics: dict[Address, dict[str, _Group]] = {}
-        self._kept: dict[Address, deque[Delivery]] = {}
+        self._stored: dict[Address, deque[Delivery]] = {}
         self._ids = count(1)
 
     async def publish(
@@ -119,40 +121,39 @@ class MemoryBus:
             acknowledge=_nothing_to_acknowledge,
         )
         if address.persistent:
-            self._kept.setdefault(address, deque(maxlen=_KEPT)).append(delivery)
+            self._stored.setdefault(address, deque(maxlen=_MAX_STORED)).append(delivery)
         for group in self._topics.get(address, {}).values():
-            if address.persistent or group.members:
+            if address.persistent or group.consumers:
                 group.offer(delivery)
         await asyncio.sleep(0)
 
     @asynccontextmanager
-    async def subscribe(self, address: Address, group: str, mode: Mode) -> AsyncGenerator[_Member]:
+    async def subscribe(
+        self, address: Address, group: str, mode: Mode
+    ) -> AsyncGenerator[_Consumer]:
         """Join a group of the topic.
 
         Raises:
-            BusError: the group is exclusive and has a member, or its members are of another mode.
+            BusError: the group is exclusive and taken, or its consumers are of another mode.
         """
         await self.create_group(address, group)
         joined = self._topics[address][group]
-        member = _Member(mode)
-        joined.join(member)
+        consumer = _Consumer(mode)
+        joined.join(consumer)
         try:
-            yield member
+            yield consumer
         finally:
-            joined.leave(member)
-            if not address.persistent and not joined.members:
+            joined.leave(consumer)
+            if not address.persistent and not joined.consumers:
                 del self._topics[address][group]
 
     async def create_group(self, address: Address, group: str) -> None:
-        """Create the group, with all that the topic has kept."""
+        """Create the group, with all stored messages of the topic."""
         groups = self._topics.setdefault(address, {})
         if group not in groups:
-            kept = deque(self._kept.get(address, ()))
-            groups[group] = _Group(group, address.persistent, waiting=kept)
-
-    async def forget_producer(self, address: Address) -> None:
-        """Nothing is held for publishing."""
+            stored = deque(self._stored.get(address, ()))
+            groups[group] = _Group(group, address.persistent, waiting=stored)
 
 
 async def _nothing_to_acknowledge() -> None:
-    """Stand in until a delivery has a member."""
+    """Stand in until a delivery has a consumer."""

@@ -1,64 +1,88 @@
-"""One flow in one data directory: a lock that `kill -9` releases."""
+"""One flow in one data directory: a lock that `kill -9` releases, and files for its user alone."""
 
-import fcntl
+import logging
 import os
+import stat
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from fourtier.runtime.errors import StartupError
 
+log = logging.getLogger(__name__)
+
+#: The file that is locked; its content names the process that holds it.
 _NAME = "lock"
+#: Nobody else on the machine reads what the flow remembers.
+PRIVATE_DIRECTORY, PRIVATE_FILE, PRIVATE_MASK = 0o700, 0o600, 0o077
 
 
 @contextmanager
 def locked_data(directory: Path) -> Generator[None]:
-    """Create the directory and hold its lock until the context ends.
+    """Create the directory for its user alone, and hold its lock until the context ends.
 
     Raises:
         StartupError: it cannot be created or written, or another process holds the lock.
     """
-    descriptor = -1
+    lock = _lock(directory)
     try:
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(directory / _NAME, os.O_RDWR | os.O_CREAT, 0o644)
-            if not _lock(descriptor):
-                holder = os.pread(descriptor, 20, 0).decode(errors="replace") or "unknown"
-                raise StartupError(
-                    f"the data directory {directory.absolute()} is in use by process {holder}: "
-                    f"stop that flow, or name another directory in FOURTIER_DATA"
-                )
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, str(os.getpid()).encode(), 0)
-        except OSError as error:
-            raise StartupError(
-                f"the data directory {directory.absolute()} cannot be used: {error.strerror}; "
-                f"name another one in FOURTIER_DATA"
-            ) from error
+        _make_private(directory)
+        lock.acquire(blocking=False)
+        (directory / _NAME).write_text(str(os.getpid()), "utf-8")
+    except Timeout:
+        raise StartupError(
+            f"the data directory {directory.absolute()} is in use by process "
+            f"{_holder(directory)}: stop that flow, or name another directory in FOURTIER_DATA"
+        ) from None
+    except OSError as error:
+        lock.release()
+        raise StartupError(
+            f"the data directory {directory.absolute()} cannot be used: {error.strerror}; "
+            f"name another one in FOURTIER_DATA"
+        ) from error
+    try:
         yield
     finally:
-        if descriptor >= 0:
-            os.close(descriptor)
+        lock.release()
 
 
 def is_locked(directory: Path) -> bool:
     """Whether a flow runs in the directory."""
     try:
-        descriptor = os.open(directory / _NAME, os.O_RDONLY)
-    except FileNotFoundError:
+        (directory / _NAME).stat()
+        with _lock(directory).acquire(blocking=False):
+            return False
+    except (FileNotFoundError, NotADirectoryError):
         return False
-    except OSError:
-        return True  # it is there and not ours to look at
-    try:
-        return not _lock(descriptor)
-    finally:
-        os.close(descriptor)
+    except OSError:  # held, as a Timeout is one too; or another user's, who may well run a flow
+        return True
 
 
-def _lock(descriptor: int) -> bool:
+def _make_private(directory: Path) -> None:
+    """Create the directory; one that is there is closed to others too, if it is ours to close.
+
+    Raises:
+        OSError: it cannot be created.
+    """
+    directory.mkdir(parents=True, exist_ok=True, mode=PRIVATE_DIRECTORY)
+    mode = directory.stat().st_mode
+    # One with the sticky bit is shared on purpose, such as /tmp.
+    if mode & PRIVATE_MASK and not mode & stat.S_ISVTX:
+        try:
+            directory.chmod(PRIVATE_DIRECTORY)
+        except PermissionError:  # a volume of somebody else that is mounted for us
+            log.warning("Other users of this machine may read %s: chmod 700 it.", directory)
+
+
+def _lock(directory: Path) -> FileLock:
+    # Without `flock` there is no lock that `kill -9` releases: better an error than another kind.
+    return FileLock(directory / _NAME, mode=PRIVATE_FILE, fallback_to_soft=False)
+
+
+def _holder(directory: Path) -> str:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+        return (directory / _NAME).read_text("utf-8") or "unknown"
+    except (OSError, UnicodeDecodeError):
+        return "unknown"

@@ -1,4 +1,4 @@
-"""A process of a flow: everything around its services, from the lock to the last goodbye."""
+"""A process of a flow: everything around its services, from the data lock to the signals."""
 
 import asyncio
 import contextlib
@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from fourtier.runtime.bus.contract import Bus, BusError
 from fourtier.runtime.bus.opening import BusConfig, open_bus
 from fourtier.runtime.errors import StartupError
-from fourtier.runtime.process.data_lock import locked_data
+from fourtier.runtime.process.data_lock import PRIVATE_MASK, locked_data
+from fourtier.runtime.process.disk import DiskReserve, watched_disk
 from fourtier.runtime.process.health import health_server
 from fourtier.runtime.process.host import Host, HostPlan, run_services
 from fourtier.runtime.process.running import Running, announced
@@ -37,7 +38,7 @@ class ProcessPlan:
 
     @property
     def embedded(self) -> bool:
-        """Whether an engine keeps its files in the data directory."""
+        """Whether an engine has its files in the data directory."""
         engines = self.host.engines
         return EMBEDDED in {self.bus.url, engines.graph, engines.vectors}
 
@@ -58,7 +59,7 @@ class FlowProcess:
         return self.host.ready.is_set() and not self.stopping.is_set()
 
     def stop(self) -> None:
-        """Ask for a graceful stop; asked once more, what is in hand is cut off."""
+        """Ask for a graceful stop; asked once more, messages in flight are cut off."""
         if self.stopping.is_set():
             self.host.stop_at_once()
         self.stopping.set()
@@ -86,14 +87,19 @@ async def flow_process(plan: ProcessPlan) -> AsyncGenerator[FlowProcess]:
     """
     services = tuple(plan.host.services)
     state: list[FlowProcess] = []
+    disk: DiskReserve | None = None
     async with AsyncExitStack() as stack:
+        stack.enter_context(_private_files())
         if plan.embedded:
             stack.enter_context(locked_data(plan.host.data))
+            disk = DiskReserve(plan.host.data, plan.host.engines.disk_reserve_mb)
+            disk.check_start()
+            await stack.enter_async_context(watched_disk(disk))
         registry = await stack.enter_async_context(
             telemetry_to(plan.host.settings.otlp_endpoint, plan.flow, services)
         )
         health_port = await stack.enter_async_context(
-            health_server(plan.health_host, plan.health_port, _Health(state), registry)
+            health_server(plan.health_host, plan.health_port, _Health(state, disk), registry)
         )
         process = await _start(stack, plan, health_port)
         state.append(process)
@@ -104,13 +110,22 @@ async def flow_process(plan: ProcessPlan) -> AsyncGenerator[FlowProcess]:
             yield process
         finally:
             process.stopping.set()
-            log.info("Stopping: what is in hand is finished first.")
+            log.info("Stopping: messages in flight are finished first.")
+
+
+@contextlib.contextmanager
+def _private_files() -> Generator[None]:
+    """Let nobody else read the files that are made here, by the engines and the broker too."""
+    before = os.umask(PRIVATE_MASK)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 async def _start(stack: AsyncExitStack, plan: ProcessPlan, health_port: int) -> FlowProcess:
-    place = plan.bus
-    bus, bus_url = await stack.enter_async_context(open_bus(place))
-    log.info("Connected to the bus at %s (%s/%s).", bus_url, place.tenant, place.namespace)
+    bus, bus_url = await stack.enter_async_context(open_bus(plan.bus))
+    log.info("Connected to the bus at %s (%s/%s).", bus_url, plan.bus.tenant, plan.bus.namespace)
     try:
         host = await stack.enter_async_context(run_services(bus, plan.host))
     except BusError as error:
@@ -144,9 +159,10 @@ def _say_that_it_is_up(plan: ProcessPlan, process: FlowProcess) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Health:
-    """What the health endpoint tells of a process that may not have started yet."""
+    """What the health endpoint reports of a process that may not have started yet."""
 
     state: list[FlowProcess]
+    disk: DiskReserve | None = None
 
     def why_not_live(self) -> str:
         hanging = self.state[0].host.hanging() if self.state else ()
@@ -155,14 +171,16 @@ class _Health:
     def why_not_ready(self) -> str:
         if not self.state:
             return "starting"
-        return "" if self.state[0].ready else "stopping"
+        if not self.state[0].ready:
+            return "stopping"
+        return self.disk.problem() if self.disk else ""
 
 
 @contextlib.contextmanager
 def stop_on_signals(process: FlowProcess) -> Generator[None]:
     """SIGTERM and SIGINT ask for a graceful stop.
 
-    A second one cuts off what is in hand, and a third one ends the process wherever it is.
+    A second one cuts off the messages in flight, and a third one ends the process wherever it is.
     """
     loop = asyncio.get_running_loop()
     asked = 0

@@ -22,7 +22,7 @@ from fourtier.runtime.settings import Settings
 
 log = logging.getLogger(__name__)
 
-#: How long messages in hand may take to be finished after a stop was asked for.
+#: How long messages in flight may take to be finished after a stop was asked for, in seconds.
 _GRACE = 25.0
 
 
@@ -55,7 +55,7 @@ class Host:
     def serve(self, bus: Bus, name: str, service: Service) -> Sequence[asyncio.Event]:
         """Begin to serve a service's routes, and the one that every service has.
 
-        An event for each tells when it is subscribed.
+        An event for each is set when it is subscribed.
         """
         server = Server(bus, name, self._limits)
         events: list[asyncio.Event] = []
@@ -102,15 +102,15 @@ class Host:
         return [topic for server, _ in self._servers for topic in server.hanging()]
 
     def stop_at_once(self) -> None:
-        """Let `stop` wait no longer for what is in hand."""
+        """Let `stop` wait no longer for the messages in flight."""
         self._at_once.set()
 
     async def stop(self) -> None:
         """Stop one service after the other, the last one of the flow first.
 
-        Each takes no more messages and finishes what it has in hand, while those before it, which
-        it may have to ask, still answer. All together have the grace; what is not finished then
-        comes again at the next start.
+        Each takes no more messages and finishes those in flight, while the services before it,
+        which it may call, still answer. They share the grace period; what is not finished then is
+        redelivered at the next start.
         """
         self.ready.clear()
         at_once = asyncio.create_task(self._at_once.wait())
@@ -127,7 +127,9 @@ class Host:
                 if not ended:
                     break
             for task in running:
-                log.warning("%s did not finish in time; it is done again.", task.get_name())
+                log.warning(
+                    "%s did not finish in time; its messages are redelivered.", task.get_name()
+                )
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         at_once.cancel()

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fourtier.runtime.errors import StartupError
-from fourtier.runtime.process.data_lock import is_locked
+from fourtier.runtime.process.data_lock import PRIVATE_FILE, is_locked
 
 
 class Running(BaseModel):
@@ -38,6 +38,8 @@ def announced(data: Path, running: Running) -> Generator[None]:
     file = _file(data)
     draft = file.with_suffix(".new")
     try:
+        draft.touch(PRIVATE_FILE)
+        draft.chmod(PRIVATE_FILE)  # one that a killed flow has left may be open to others
         draft.write_text(running.model_dump_json(indent=2), encoding="utf-8")
         draft.replace(file)  # a reader finds the whole note or none
     except OSError as error:

@@ -35,7 +35,7 @@ async def telemetry_to(
         services: those that run in this process; with one, the process is named for it.
 
     Raises:
-        StartupError: the endpoint is no HTTP URL.
+        StartupError: the endpoint is not an HTTP URL.
     """
     resource = _resource(flow, services)
     registry = CollectorRegistry()

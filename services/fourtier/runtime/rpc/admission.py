@@ -1,8 +1,8 @@
 """Admission control: how much a route takes on. What is beyond that is shed, with a time to retry.
 
 Without it a service that cannot keep up lets every caller wait until its deadline, the new ones as
-long as the old ones. What was taken on is finished. Only what has a caller who can be told is ever
-shed, and nothing that a replica may have begun.
+long as the old ones. What was taken on is finished. Only a message whose caller gets the error
+is ever shed, and none that a replica may have begun.
 """
 
 import math
@@ -48,8 +48,9 @@ class Admission:
     def _may_have_begun(self, delivery: Delivery) -> bool:
         """Whether a replica that is gone may have had it in flight.
 
-        A broker marks what it gives to another consumer of the group. It forgets the mark when the
-        group had no consumer left, so what was published before this one came counts as begun too.
+        A broker marks what it redelivers to another consumer of a subscription. It forgets the mark
+        when no consumer was left, so a message from before this consumer counts as begun too. A
+        publisher whose clock is wrong has its messages taken on, or shed, too often: no more.
         """
         return delivery.redelivered or delivery.published_at < self._since + _CLOCK_SKEW
 

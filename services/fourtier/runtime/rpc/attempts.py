@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from fourtier.runtime.errors import CancelledByCallerError, HandlerTimeoutError
 
-#: How long an attempt may take to end when it was told to, in seconds, until it counts as hanging.
+#: How long an attempt may take to end after it was told to, in seconds, until it counts as hanging.
 _GRACE = 10.0
-#: A cancelled question may not have begun; so many are remembered until it does.
+#: How many cancelled calls are remembered: their questions may still wait in the broker.
 _MAX_REMEMBERED = 10_000
 
 
@@ -19,11 +19,13 @@ class AttemptScope:
     """One attempt at one message, or at a batch.
 
     Attributes:
+        call: the call that it answers; empty for a batch.
         limit: seconds without progress until the attempt is ended.
         ends_at: by the event loop's clock.
     """
 
     topic: str
+    call: str
     limit: float
     timeout: asyncio.Timeout
     ends_at: float
@@ -32,14 +34,18 @@ class AttemptScope:
     def progress(self) -> None:
         """A part of the answer is there: the time limit begins anew."""
         if not self.cancelled:
-            self.ends_at = asyncio.get_running_loop().time() + self.limit
-            self.timeout.reschedule(self.ends_at)
+            self._end_at(asyncio.get_running_loop().time() + self.limit)
 
     def cancel(self) -> None:
         """End the attempt now; its caller does not wait for it any more."""
         self.cancelled = True
-        self.ends_at = asyncio.get_running_loop().time()
-        self.timeout.reschedule(self.ends_at)
+        self._end_at(asyncio.get_running_loop().time())
+
+    def _end_at(self, time: float) -> None:
+        # A limit that is over cannot be moved: the handler has been told to end, and may go on.
+        if not self.timeout.expired():
+            self.ends_at = time
+            self.timeout.reschedule(time)
 
 
 class RunningAttempts:
@@ -52,50 +58,44 @@ class RunningAttempts:
     def __init__(self, limit: float) -> None:
         self._limit = limit
         self._running: set[AttemptScope] = set()
-        self._by_id: dict[str, AttemptScope] = {}
         self._cancelled: OrderedDict[str, None] = OrderedDict()
 
     @asynccontextmanager
-    async def attempt(self, topic: str, message_id: str) -> AsyncGenerator[AttemptScope]:
+    async def attempt(self, topic: str, call: str = "") -> AsyncGenerator[AttemptScope]:
         """Bound what happens in the context.
 
         Raises:
             HandlerTimeoutError: it took longer than the limit, and was ended.
-            CancelledByCallerError: nobody waits for it any more.
+            CancelledByCallerError: its caller does not wait for it any more.
         """
-        if self._cancelled.pop(message_id, False) is None:
+        if call and call in self._cancelled:
             raise CancelledByCallerError(topic)
         ends_at = asyncio.get_running_loop().time() + self._limit
         timeout = asyncio.timeout_at(ends_at)
-        scope = AttemptScope(topic, self._limit, timeout, ends_at)
+        scope = AttemptScope(topic, call, self._limit, timeout, ends_at)
         self._running.add(scope)
-        if message_id:
-            self._by_id[message_id] = scope
         try:
             async with timeout:
                 yield scope
         except TimeoutError as error:
+            if not timeout.expired():
+                raise  # the handler's own
             if scope.cancelled:
                 raise CancelledByCallerError(topic) from error
-            if timeout.expired():
-                raise HandlerTimeoutError(topic, self._limit) from error
-            raise
+            raise HandlerTimeoutError(topic, self._limit) from error
         finally:
             self._running.discard(scope)
-            if self._by_id.get(message_id) is scope:
-                del self._by_id[message_id]
 
-    def cancel(self, message_id: str) -> None:
-        """End the attempt at a message, or do not begin it."""
-        scope = self._by_id.get(message_id)
-        if scope is not None:
-            scope.cancel()
-            return
-        self._cancelled[message_id] = None
+    def cancel(self, call: str) -> None:
+        """End the attempts at a call; a copy of its question that was not begun never is."""
+        self._cancelled[call] = None
         if len(self._cancelled) > _MAX_REMEMBERED:
             self._cancelled.popitem(last=False)
+        for scope in self._running:
+            if scope.call == call:
+                scope.cancel()
 
     def hanging(self) -> Sequence[str]:
-        """Topics of attempts that should have ended and did not: a blocked or deaf handler."""
+        """Topics of attempts that were told to end and did not: their handlers ignore it."""
         late = asyncio.get_running_loop().time() - _GRACE
-        return [scope.topic for scope in self._running if scope.ends_at < late]
+        return sorted({scope.topic for scope in self._running if scope.ends_at < late})

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Generator
+from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
@@ -37,20 +37,35 @@ M = TypeVar("M", bound=Message)
 Q = TypeVar("Q", bound=Message)
 A = TypeVar("A", bound=Message)
 
-#: A call that only reads is asked once more when this share of its deadline has passed in silence.
+#: A query is sent once more when this share of its deadline has passed without an answer.
 _RETRY_AFTER = 0.5
-#: A cancellation that cannot be sent is not worth waiting for.
+#: A cancellation that cannot be sent is not worth waiting for, in seconds.
 _CANCEL_TIMEOUT = 2.0
+#: Answers that arrive faster than they are read; a stream that is further behind fails.
+_MAX_UNREAD = 10_000
 
 
 class _Asked:
-    """A call under way: what is sent for it, and what has come back."""
+    """A call under way: what is sent for it, and what has come back.
+
+    Attributes:
+        sequence: the number of the next message of a stream.
+        ended: whether its last message has come.
+        lost: whether answers were dropped, as too many were unread.
+    """
 
     def __init__(self, properties: dict[str, str]) -> None:
         self.properties = properties
         self.answers: asyncio.Queue[Delivery | BusError] = asyncio.Queue()
         self.sequence = 0
         self.ended = False
+        self.lost = False
+
+    def take(self, delivery: Delivery) -> None:
+        """An answer has come in; behind one that was dropped, none is taken any more."""
+        self.lost = self.lost or self.answers.qsize() >= _MAX_UNREAD
+        if not self.lost:
+            self.answers.put_nowait(delivery)
 
 
 class Caller:
@@ -67,6 +82,7 @@ class Caller:
         self._disconnected: BusError | None = None
         self._became_disconnected = asyncio.Event()
         self._cancelling: set[asyncio.Task[None]] = set()
+        self._closed = False
 
     async def publish(self, topic: Topic[M], message: M, *, message_id: str = "") -> None:
         """Send one way; returns once the broker has it.
@@ -95,15 +111,15 @@ class Caller:
 
     async def stream(
         self, call: Call[Q, A], question: Q, *, message_id: str = ""
-    ) -> AsyncIterator[A]:
+    ) -> AsyncGenerator[A]:
         """Ask and await the answer's messages; the deadline holds for each of them.
 
-        Whoever leaves before the last one cancels the work behind the answer.
+        Leaving before the last one cancels the work behind the answer.
 
         Raises: as `call`.
         """
         with self._asking(call, question, message_id) as asked:
-            asked.properties[envelope.HEARTBEAT] = "true"
+            asked.properties |= {envelope.HEARTBEAT: "true", envelope.CALL: envelope.new_id()}
             try:
                 with call_span(call.topic.name, asked.properties[envelope.ID]):
                     try:
@@ -119,25 +135,27 @@ class Caller:
                     yield _read(call, delivery)
             finally:
                 if not asked.ended:
-                    self._cancel(call.topic, asked.properties[envelope.ID])
+                    self._cancel(call.topic, asked.properties)
 
-    def _cancel(self, topic: Topic[Any], message_id: str) -> None:
-        """Tell whoever works on a question that nobody waits for its answer; not waited for."""
-        task = asyncio.create_task(self._send_cancel(topic, message_id), name="cancel")
+    def _cancel(self, topic: Topic[Any], asked: Mapping[str, str]) -> None:
+        """Ask the replica that works on a question to stop; returns before it is asked."""
+        if self._closed:
+            return
+        task = asyncio.create_task(self._send_cancel(topic, asked), name="cancel")
         self._cancelling.add(task)
         task.add_done_callback(self._cancelling.discard)
 
-    async def _send_cancel(self, topic: Topic[Any], message_id: str) -> None:
+    async def _send_cancel(self, topic: Topic[Any], asked: Mapping[str, str]) -> None:
+        properties = {name: asked[name] for name in (envelope.ID, envelope.CALL)}
         try:
             async with asyncio.timeout(_CANCEL_TIMEOUT):
-                await self._bus.publish(
-                    cancel_address(topic), b"", properties={envelope.ID: message_id}
-                )
+                await self._bus.publish(cancel_address(topic), b"", properties=properties)
         except (BusError, TimeoutError) as error:
             log.info("A call on %s could not be cancelled: %s", topic.name, error)
 
     async def close(self) -> None:
-        """Wait until what was cancelled is told."""
+        """Wait until all cancellations are sent; none is sent any more."""
+        self._closed = True
         await asyncio.gather(*self._cancelling, return_exceptions=True)
 
     @contextmanager
@@ -181,14 +199,17 @@ class Caller:
     async def _message(
         self, call: Call[Q, A], question: Q, asked: _Asked, *, begun: bool
     ) -> Delivery:
-        """The next piece of a stream. After a silence without signs the question is asked again.
+        """The next message of a stream. Without a heartbeat for too long the question is retried.
 
-        Where nothing is kept, a stream that has begun was cut off then: asked again, it would begin
-        anew. What is kept is handled again by itself, and a repeated question finds its answer.
+        On a topic that is not persistent, a stream that has begun was cut off then: retried, it
+        would begin anew, so it fails. A persistent question is redelivered by itself, and a retried
+        one finds its answer.
         """
         until = asyncio.get_running_loop().time() + call.deadline
         heartbeat_timeout = self._heartbeat_timeout.first
         while (left := until - asyncio.get_running_loop().time()) > 0:
+            if asked.lost and asked.answers.empty():
+                raise LostAnswerError(call.topic.name)
             try:
                 delivery = await _next(call, asked, min(heartbeat_timeout, left))
             except DeadlineExceededError:
@@ -211,12 +232,12 @@ class Caller:
 
     async def _ask_again(self, call: Call[Q, A], question: Q, asked: _Asked) -> None:
         """Repeat a question; that it cannot be sent now does not end the wait for its answer."""
-        log.info("Nothing is heard on %s: asked again.", call.topic.name)
+        log.info("No heartbeat on %s: the question is retried.", call.topic.name)
         asked.properties[envelope.RETRY] = "true"
         try:
             await self._ask(call, question, asked)
         except (BusError, DeadlineExceededError) as error:
-            log.warning("A question could not be asked again: %s", error)
+            log.warning("A question could not be retried: %s", error)
 
     async def _send(self, topic: Topic[Any], message: Message, properties: dict[str, str]) -> None:
         telemetry.inject(properties)
@@ -228,17 +249,17 @@ class Caller:
         )
 
     async def listen(self, inbox: Subscription) -> None:
-        """Hand arriving answers to whoever waits; late and repeated ones are dropped.
+        """Hand arriving answers to the calls under way; late and repeated ones are dropped.
 
         Raises:
-            BusError: the inbox is gone; whoever waits is told, and whoever asks later.
+            BusError: the inbox is gone; all calls under way get the error, and all later ones.
         """
         try:
             while True:
                 delivery = await inbox.receive()
                 asked = self._asked.get(delivery.properties.get(envelope.ID, ""))
                 if asked is not None:
-                    asked.answers.put_nowait(delivery)
+                    asked.take(delivery)
         except BusError as error:
             self._disconnected = error
             self._became_disconnected.set()

@@ -1,4 +1,4 @@
-"""The dead letters of a service: where what it could not handle is kept, with the reason."""
+"""The dead-letter queue of a service: messages that it could not handle, with the reason."""
 
 import time
 from typing import Any
@@ -7,7 +7,7 @@ from fourtier.runtime.bus.contract import Address, Delivery
 from fourtier.schema.topics import Topic
 
 DEAD_LETTERS = "dead-letters"
-#: The subscription by which people read the dead letters.
+#: The subscription by which operators read the dead letters.
 OPERATOR = "operator"
 
 #: Properties of a dead letter, besides those that the message had.
@@ -22,14 +22,14 @@ _LONGEST_REASON = 2_000
 
 
 def dead_letter_address(service: str) -> Address:
-    """Where a service puts what it could not handle."""
+    """Where a service puts messages that it could not handle."""
     return Address(f"{DEAD_LETTERS}.{service}")
 
 
 def dead_letter_properties(
     topic: Topic[Any], delivery: Delivery, reason: str, attempts: int
 ) -> dict[str, str]:
-    """The message's own properties, and why it was given up."""
+    """The message's own properties, and why it failed."""
     return dict(delivery.properties) | {
         TOPIC: topic.name,
         KEY: delivery.key,

@@ -15,6 +15,9 @@ ID = "id"
 REPLY_TO = "reply-to"
 #: For how many milliseconds the caller waits. A duration, so that no two clocks need to agree.
 TIMEOUT = "timeout-ms"
+#: Names one call: its question has it each time that it is sent, and its cancellation too. Another
+#: call may ask with the same id later, which a cancellation of the first one must not end.
+CALL = "call"
 #: `true` on the last answer to a call.
 LAST = "last"
 #: On the answers of a stream: its number, from 0, so that a lost one is noticed.
@@ -31,9 +34,9 @@ COLLECTION = "collection"
 #: Every caller's inbox begins so, and answers go nowhere else.
 INBOX = "inbox."
 _INBOX_NAME = re.compile(r"inbox\.[A-Za-z0-9-]{1,64}")
-#: Digits of a duration that makes sense; Python refuses to read numbers of thousands of digits.
+#: Digits of a duration that makes sense; Python raises for numbers of thousands of digits.
 _MAX_DIGITS = 12
-#: Longer ids would grow what is remembered of each message.
+#: What is remembered of a message must not grow with what a stranger wrote into its id.
 _MAX_ID = 512
 
 _current: ContextVar["Envelope | None"] = ContextVar("envelope", default=None)
@@ -48,6 +51,7 @@ class Envelope:
     """
 
     id: str
+    call: str
     reply_to: str | None
     timeout: float | None
     wants_heartbeats: bool = False
@@ -60,13 +64,20 @@ class Envelope:
         What is not an inbox is not answered: `check_reply_to` rejects such a message.
         """
         reply_to = properties.get(REPLY_TO, "")
+        message_id = (properties.get(ID) or broker_id)[:_MAX_ID]
         return cls(
-            id=(properties.get(ID) or broker_id)[:_MAX_ID],
+            id=message_id,
+            call=call_of(properties) or message_id,
             reply_to=reply_to if _INBOX_NAME.fullmatch(reply_to) else None,
             timeout=_seconds(properties.get(TIMEOUT, "")),
             wants_heartbeats=properties.get(HEARTBEAT) == "true",
             is_retry=properties.get(RETRY) == "true",
         )
+
+
+def call_of(properties: Mapping[str, str]) -> str:
+    """The call that a question or a cancellation belongs to; empty when it names none."""
+    return properties.get(CALL, "")[:_MAX_ID]
 
 
 def check_reply_to(properties: Mapping[str, str]) -> None:

@@ -5,6 +5,7 @@ The one place that catches what handlers raise.
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +26,7 @@ from fourtier.runtime.rpc.heartbeat import Heartbeats
 from fourtier.runtime.rpc.instrumentation import ProcessSpan
 from fourtier.runtime.rpc.keyed_executor import KeyedExecutor
 from fourtier.runtime.rpc.results import Results, ends_within
-from fourtier.runtime.rpc.retry import Attempts, is_bug
+from fourtier.runtime.rpc.retry import Attempts, wants_traceback
 from fourtier.runtime.rpc.routes import Route
 from fourtier.runtime.validation import in_words
 from fourtier.schema.message import Message
@@ -47,7 +48,7 @@ class HandlerLoop:
 
     Args:
         executor: keeps the order of each key.
-        heartbeats: tell callers that their questions are in flight.
+        heartbeats: sent to callers whose questions are in flight.
         attempts: those that run, each with its time limit.
         stopping: once it is set nothing is begun any more, and nothing tried again.
     """
@@ -81,8 +82,8 @@ class HandlerLoop:
         overload = self._admission.overload(delivery, received) if new else None
         if overload is not None:
             self._heartbeats.end(received)
-            # Not here: telling thousands of callers one after another would hold up the topic.
-            await self._executor.put("", partial(self._results.shed, delivery, overload))
+            # Not here: answering thousands of callers one after another would hold up the topic.
+            await self._executor.put_aside(partial(self._results.shed, delivery, overload))
         elif new or self._route.topic.persistent:
             self._admission.take()
             await self._executor.put(
@@ -116,6 +117,11 @@ class HandlerLoop:
             for incoming in batch:
                 await self._executor.put(incoming.delivery.key, partial(self._try, incoming, known))
 
+    def cancel(self, call: str) -> None:
+        """End the work on a call whose caller does not wait any more."""
+        self._heartbeats.cancel(call)
+        self._attempts.cancel(call)
+
     def _count_consumed(self, deliveries: Sequence[Delivery]) -> None:
         instrumentation.count_consumed(self._service, self._topic, deliveries)
 
@@ -126,15 +132,7 @@ class HandlerLoop:
             MalformedError: it is not what the topic carries.
         """
         check_reply_to(delivery.properties)
-        waited = asyncio.get_running_loop().time() - delivery.received_at
-        if not self._route.topic.persistent and waited > (received.timeout or waited):
-            instrumentation.count_expired(self._service, self._topic)
-            log.info(
-                "A query on %s waited %.1f s for its turn, longer than its caller did.",
-                self._topic,
-                waited,
-                extra={"service": self._service, "message_id": received.id},
-            )
+        if self._is_expired(delivery, received):
             return None
         try:
             message = self._route.topic.payload.model_validate_json(delivery.payload)
@@ -143,12 +141,26 @@ class HandlerLoop:
             raise MalformedError(f"is not a valid {error.title}: {wrong}") from error
         return _Incoming(delivery, received, message)
 
+    def _is_expired(self, delivery: Delivery, received: Envelope) -> bool:
+        """Whether a query has waited for its turn longer than its caller waits for the answer."""
+        waited = time.monotonic() - delivery.received_at
+        if self._route.topic.persistent or received.timeout is None or waited < received.timeout:
+            return False
+        instrumentation.count_expired(self._service, self._topic)
+        log.info(
+            "A query on %s waited %.1f s for its turn, longer than its caller does.",
+            self._topic,
+            waited,
+            extra={"service": self._service, "message_id": received.id},
+        )
+        return True
+
     async def _handle_batch(self, batch: Sequence[_Incoming]) -> Exception | None:
         """Handle and acknowledge a batch; gives back why it failed."""
         deliveries = [incoming.delivery for incoming in batch]
         try:
             with instrumentation.process_span(self._service, self._topic, deliveries) as span:
-                async with self._executor.slot, self._attempts.attempt(self._topic, ""):
+                async with self._executor.slot, self._attempts.attempt(self._topic):
                     await self._run_batch(batch, span)
         except Exception as error:
             if len(batch) > 1:
@@ -157,7 +169,7 @@ class HandlerLoop:
                     len(batch),
                     self._topic,
                     error,
-                    exc_info=error if is_bug(error) else None,
+                    exc_info=error if wants_traceback(error) else None,
                 )
             return error
         for delivery in deliveries:
@@ -224,7 +236,7 @@ class HandlerLoop:
         try:
             async with (
                 self._executor.slot,
-                self._attempts.attempt(self._topic, incoming.envelope.id) as scope,
+                self._attempts.attempt(self._topic, incoming.envelope.call) as scope,
             ):
                 with self._admission.timed():
                     await self._run(incoming, span, scope)
@@ -278,7 +290,7 @@ class HandlerLoop:
                 attempts.made,
                 pause,
                 error,
-                exc_info=error if is_bug(error) else None,
+                exc_info=error if wants_traceback(error) else None,
                 extra={
                     "service": self._service,
                     "topic": self._topic,

@@ -1,9 +1,8 @@
-"""Heartbeats: who works on a question for long says so, and a caller that hears none retries.
+"""Heartbeats: a service sends them while a question is in flight; a caller that gets none retries.
 
-An answer that streams may be long in coming: a model thinks, a run waits for its turn. Or it never
-comes: the service was killed with the question in flight, or the broker with the answer. The caller
-cannot tell the one from the other by waiting, so it asks for heartbeats by the property
-`heartbeat`.
+The answer of a stream may take long: a model thinks, a run waits for its turn. Or it never comes:
+the service was killed with the question in flight, or the broker with the answer. A caller cannot
+tell these apart by waiting, so it asks for heartbeats by the property `heartbeat`.
 """
 
 import asyncio
@@ -36,35 +35,43 @@ class HeartbeatTimeout:
 
 
 class Heartbeats:
-    """Tells callers that their questions are in flight."""
+    """Sends heartbeats to callers whose questions are in flight."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
-        self._inboxes: dict[str, str] = {}
+        self._waiting: dict[str, Envelope] = {}
 
     def begin(self, received: Envelope) -> bool:
         """A question was taken; False when it was in flight already and is sent once more."""
-        new = received.id not in self._inboxes
+        new = received.id not in self._waiting
         if received.reply_to is not None and received.wants_heartbeats:
-            self._inboxes[received.id] = received.reply_to
+            self._waiting[received.id] = received
         return new
 
     def end(self, received: Envelope) -> None:
         """The last answer is out, or there will be none."""
-        self._inboxes.pop(received.id, None)
+        self._waiting.pop(received.id, None)
+
+    def cancel(self, call: str) -> None:
+        """Nobody waits for the answers of a call any more."""
+        for received in [each for each in self._waiting.values() if each.call == call]:
+            self.end(received)
 
     async def beat(self) -> None:
         """Send a heartbeat for each question in flight, again and again."""
         while True:
             await asyncio.sleep(_INTERVAL)
-            await asyncio.gather(*(self._beat(*each) for each in list(self._inboxes.items())))
+            await asyncio.gather(*(self._beat(each) for each in list(self._waiting.values())))
 
-    async def _beat(self, question: str, inbox: str) -> None:
-        properties = {envelope.ID: question, envelope.HEARTBEAT: "true"}
+    async def _beat(self, received: Envelope) -> None:
+        if received.reply_to is None:
+            return
+        inbox = Address(received.reply_to, persistent=False)
+        properties = {envelope.ID: received.id, envelope.HEARTBEAT: "true"}
         try:
-            await self._bus.publish(Address(inbox, persistent=False), b"", properties=properties)
+            await self._bus.publish(inbox, b"", properties=properties)
         except BusError as error:
-            log.debug("No heartbeat could be sent to %s: %s", inbox, error)
+            log.debug("No heartbeat could be sent to %s: %s", inbox.name, error)
 
 
 @asynccontextmanager

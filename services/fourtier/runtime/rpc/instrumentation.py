@@ -54,7 +54,7 @@ QUEUE_AGE = MeasuredMetric(
 )
 BATCH_SIZE = MeasuredMetric(
     "fourtier.messages.batch_size",
-    "messages taken together",
+    "messages in a batch",
     "{message}",
     (1, 2, 4, 8, 16, 32, 64, 128, 256),
 )
@@ -109,8 +109,8 @@ def process_span(
 ) -> Generator[ProcessSpan]:
     """One span for each message, child of its publisher's; `messaging.message.id` finds it.
 
-    What is done for messages of several traces together belongs to none of them: it has a trace of
-    its own, linked to and from each.
+    Work for messages of several traces belongs to none of them: it has a trace of its own, linked
+    to and from each.
     """
     labels = _labels(service, topic)
     with ExitStack() as stack:
@@ -181,7 +181,7 @@ def call_span(topic: str, message_id: str) -> Generator[None]:
 
 
 def count_consumed(service: str, topic: str, deliveries: Sequence[Delivery]) -> None:
-    """Count messages that were taken together: how many, and how long each had waited."""
+    """Count the messages of a batch: how many, and how long each had waited."""
     labels = _labels(service, topic)
     now = time.time()
     for delivery in deliveries:

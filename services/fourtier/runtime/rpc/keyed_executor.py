@@ -1,4 +1,4 @@
-"""Jobs with one key one after another, different keys side by side, a bounded number in hand."""
+"""Runs jobs of one key in order and of different keys concurrently, a bounded number at a time."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,6 +7,8 @@ Job = Callable[[], Awaitable[None]]
 
 #: Jobs that wait cost little, and one key with many of them must not hold up the others.
 _MAX_IN_FLIGHT = 256
+#: Short jobs beside the others, such as answering the callers of shed messages.
+_MAX_ASIDE = 1_000
 
 
 class KeyedExecutor:
@@ -23,6 +25,7 @@ class KeyedExecutor:
         self.slot = asyncio.Semaphore(max_concurrency)
         self._group = group
         self._in_flight = asyncio.Semaphore(max(2 * max_concurrency, _MAX_IN_FLIGHT, in_flight))
+        self._aside = asyncio.Semaphore(_MAX_ASIDE)
         self._last: dict[str, asyncio.Task[None]] = {}
 
     def busy(self, key: str) -> bool:
@@ -41,6 +44,15 @@ class KeyedExecutor:
             self._last[key] = task
         task.add_done_callback(lambda done: self._done(key, done))
 
+    async def put_aside(self, job: Job) -> None:
+        """Start a short job that takes no slot and no room from the others, and keeps no order.
+
+        Returns at once, unless a thousand of them are not done yet.
+        """
+        await self._aside.acquire()
+        task = self._group.create_task(_run_alone(job))
+        task.add_done_callback(lambda _: self._aside.release())
+
     async def _run(self, job: Job, before: asyncio.Task[None] | None) -> None:
         if before is not None:
             await asyncio.wait([before])
@@ -50,3 +62,7 @@ class KeyedExecutor:
         self._in_flight.release()
         if self._last.get(key) is task:
             del self._last[key]
+
+
+async def _run_alone(job: Job) -> None:
+    await job()

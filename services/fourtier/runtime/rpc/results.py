@@ -1,11 +1,12 @@
-"""What comes of a message: an answer, an acknowledgement, or a place in the dead-letter queue.
+"""What comes of a message: an answer, an acknowledgement, or an entry in the dead-letter queue.
 
-A message is acknowledged after its results are out: answered, or kept by the dead-letter queue
-together with the reason.
+A message is acknowledged after its results are out: answered, or stored in the dead-letter queue
+with the reason.
 """
 
 import asyncio
 import logging
+from dataclasses import replace
 from typing import Any
 
 from fourtier.runtime import telemetry
@@ -14,7 +15,7 @@ from fourtier.runtime.errors import FourtierError, MalformedError, OverloadedErr
 from fourtier.runtime.rpc import envelope, instrumentation
 from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address, dead_letter_properties
 from fourtier.runtime.rpc.envelope import Envelope
-from fourtier.runtime.rpc.retry import is_bug, is_temporary
+from fourtier.runtime.rpc.retry import is_temporary, wants_traceback
 from fourtier.schema.message import Answer, Error, Message
 from fourtier.schema.topics import Topic
 
@@ -22,6 +23,10 @@ log = logging.getLogger(__name__)
 
 #: Pauses between attempts to reach the dead-letter queue when the bus is unavailable.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
+#: An error may quote a payload of megabytes; so many characters of it are passed on.
+_MAX_REASON = 2_000
+#: Of the key of a message that is stored in part only.
+_MAX_KEY = 512
 
 
 class Results:
@@ -38,37 +43,38 @@ class Results:
         self._stopping = stopping
 
     async def fail(self, delivery: Delivery, error: Exception, attempts: int) -> None:
-        """Keep the message with the reason, tell the caller, and only then acknowledge it.
+        """Store the message with the reason, tell the caller, and only then acknowledge it.
 
-        A query is not kept, unless it is malformed: its caller is told, and may ask again.
+        A query is not stored, unless it is malformed: its caller gets the error, and may retry.
         """
         kind = error.type if isinstance(error, FourtierError) else type(error).__name__
-        reason = _plain(str(error)) or kind
+        reason = _plain(str(error))[:_MAX_REASON] or kind
         received = Envelope.of(delivery.properties, delivery.id)
-        kept = self._topic.persistent or isinstance(error, MalformedError)
+        stored = self._topic.persistent or isinstance(error, MalformedError)
         log.log(
-            logging.ERROR if kept or is_bug(error) else logging.WARNING,
-            "A message on %s %s after %d attempt(s): %s: %s",
+            logging.ERROR if stored or wants_traceback(error) else logging.WARNING,
+            "Message %s on %s %s after %d attempt(s): %s: %s",
+            received.id,
             self._topic.name,
-            "goes to the dead-letter queue" if kept else "failed",
+            "goes to the dead-letter queue" if stored else "failed",
             attempts,
             kind,
             reason,
-            exc_info=error if is_bug(error) else None,
+            exc_info=error if wants_traceback(error) else None,
             extra={
                 "service": self._service,
                 "topic": self._topic.name,
                 "message_id": received.id,
             },
         )
-        if kept and not await self._dead_letter(delivery, f"{kind}: {reason}", attempts):
+        if stored and not await self._dead_letter(delivery, f"{kind}: {reason}", attempts):
             return
         failed = Answer(error=Error(type=kind, message=reason, temporary=is_temporary(error)))
         await self.reply(received, failed, last=True, error=kind)
         await self.acknowledge(delivery)
 
     async def shed(self, delivery: Delivery, error: OverloadedError) -> None:
-        """Tell the caller that its message is not taken on; it is not kept either."""
+        """Tell the caller that its message is not taken on; it is not stored either."""
         log.info("A message is shed: %s", error, extra={"service": self._service})
         failed = Error(
             type=error.type, message=str(error), retry_after=error.retry_after, temporary=True
@@ -81,23 +87,25 @@ class Results:
     async def _dead_letter(self, delivery: Delivery, reason: str, attempts: int) -> bool:
         """Put a message into the dead-letter queue, however long that takes; False when stopping.
 
-        One too large to be kept with its reason loses its payload, not its reason.
+        One too large to be stored with its reason loses its payload and then its properties, not
+        its reason. The loop is
+        written out, as a stop must end its pauses, which stamina has no means for.
         """
-        properties = dead_letter_properties(self._topic, delivery, reason, attempts)
-        payload, pause = delivery.payload, _FIRST_PAUSE
+        whole = delivery, *_smaller(delivery)
+        queue, size, pause = dead_letter_address(self._service), 0, _FIRST_PAUSE
         while True:
+            letter = whole[size]
+            properties = dead_letter_properties(self._topic, letter, reason, attempts)
             try:
                 await self._bus.publish(
-                    dead_letter_address(self._service),
-                    payload,
-                    key=delivery.key,
-                    properties=properties,
+                    queue, letter.payload, key=letter.key, properties=properties
                 )
             except BusError as error:
-                log.warning("The dead-letter queue is unavailable, again in %g s: %s", pause, error)
-                if isinstance(error, RejectedByBusError) and payload:
-                    payload = b""
+                if isinstance(error, RejectedByBusError) and size < len(whole) - 1:
+                    log.warning("A dead letter is stored in part only: %s", error)
+                    size += 1
                     continue
+                log.warning("The dead-letter queue is unavailable, again in %g s: %s", pause, error)
                 if await ends_within(self._stopping, pause):
                     return False
                 pause = min(2 * pause, _LONGEST_PAUSE)
@@ -133,7 +141,8 @@ class Results:
             )
         except RejectedByBusError as failure:
             log.error(  # noqa: TRY400 - the bus says all there is to say
-                "An answer on %s of %d bytes was rejected: %s",
+                "The answer to message %s on %s of %d bytes was rejected: %s",
+                received.id,
                 self._topic.name,
                 len(payload),
                 failure,
@@ -168,6 +177,16 @@ async def ends_within(event: asyncio.Event, seconds: float) -> bool:
     except TimeoutError:
         return False
     return True
+
+
+def _smaller(delivery: Delivery) -> tuple[Delivery, Delivery]:
+    """What is left of a message that the dead-letter queue does not take as it is."""
+    without_payload = replace(delivery, payload=b"")
+    received = Envelope.of(delivery.properties, delivery.id)
+    properties = {envelope.ID: received.id}
+    return without_payload, replace(
+        without_payload, properties=properties, key=delivery.key[:_MAX_KEY]
+    )
 
 
 def _plain(text: str) -> str:

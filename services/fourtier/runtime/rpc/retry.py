@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass, field
 
 from fourtier.runtime.bus.contract import BusError, RejectedByBusError
-from fourtier.runtime.errors import FourtierError, PermanentError
+from fourtier.runtime.errors import FourtierError, HandlerTimeoutError, PermanentError
 
 
 def is_temporary(error: Exception) -> bool:
@@ -13,9 +13,9 @@ def is_temporary(error: Exception) -> bool:
     return isinstance(error, FourtierError) and error.temporary
 
 
-def is_bug(error: Exception) -> bool:
-    """Whether nobody raised an error on purpose, so that its traceback is wanted."""
-    return not isinstance(error, FourtierError)
+def wants_traceback(error: Exception) -> bool:
+    """Whether the traceback says more than the message: of a bug, or where a handler hung."""
+    return not isinstance(error, FourtierError) or isinstance(error, HandlerTimeoutError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,13 @@ class Retry:
     """Exponential backoff with full jitter, up to a number of attempts.
 
     Attributes:
-        attempts: how often a message is handled before it goes to the dead letters.
+        attempts: how often a message is handled before it goes to the dead-letter queue.
         first: upper bound of the first pause, in seconds.
         cap: upper bound of every pause, in seconds.
-        max_outage: for how many seconds it is waited for what is away. That is no failure of the
-            message: an outage of minutes must not send all that comes meanwhile to the dead
-            letters. For the bus itself there is no end, as without it nothing can be given up.
+        max_outage: for how many seconds a message waits for an engine that is unavailable. That is
+            not a failure of the message: an outage of minutes must not send all messages of that
+            time to the dead-letter queue. For the bus itself there is no end, as without it no
+            message can be dead-lettered.
     """
 
     attempts: int = 6
@@ -37,13 +38,13 @@ class Retry:
     max_outage: float = 3_600.0
 
     def pause(self, attempt: int, error: Exception) -> float | None:
-        """Seconds to wait after failed attempt number `attempt` (from 1); None to give up."""
+        """Seconds to wait after failed attempt number `attempt` (from 1); None to fail."""
         if isinstance(error, PermanentError | RejectedByBusError) or attempt >= self.attempts:
             return None
         return self._jitter(attempt)
 
-    def pause_away(self, attempt: int, error: Exception, waited: float) -> float | None:
-        """As `pause`, for what is away; `waited` is how long the message has been tried, in s."""
+    def pause_in_outage(self, attempt: int, error: Exception, waited: float) -> float | None:
+        """As `pause`, for an engine that is unavailable since `waited` seconds."""
         if waited >= self.max_outage and not isinstance(error, BusError):
             return None
         return self._jitter(attempt)
@@ -64,15 +65,15 @@ class Attempts:
     retry: Retry
     made: int = 0
     _failed: int = 0
-    _away: int = 0
+    _outage: int = 0
     _since: float = field(default_factory=time.monotonic)
 
     def pause(self, error: Exception) -> float | None:
-        """Seconds to wait after a failed attempt; None to give up."""
+        """Seconds to wait after a failed attempt; None to fail."""
         self.made += 1
         if is_temporary(error):
-            self._away += 1
-            return self.retry.pause_away(self._away, error, time.monotonic() - self._since)
-        self._away = 0
+            self._outage += 1
+            return self.retry.pause_in_outage(self._outage, error, time.monotonic() - self._since)
+        self._outage = 0
         self._failed += 1
         return self.retry.pause(self._failed, error)

@@ -13,7 +13,7 @@ M = TypeVar("M", bound=Message)
 Q = TypeVar("Q", bound=Message)
 A = TypeVar("A", bound=Message)
 
-#: Handles messages that arrived together; one result for each, None where nothing is answered.
+#: Handles a batch of messages; one result for each, None where there is no answer.
 BatchHandler = Callable[[Sequence[Any]], Awaitable[Sequence[Message | None]]]
 #: Handles one message; yields what is answered.
 SingleHandler = Callable[[Any], AsyncIterator[Message]]
@@ -28,9 +28,9 @@ class Route:
     Attributes:
         max_concurrency: how many messages are handled at once; those with one key never are.
         max_batch_size: for `batch`.
-        max_in_flight: messages beyond that are shed where their caller can be told; None sheds
+        max_in_flight: messages beyond that are shed where a caller gets the error; None sheds
             nothing, and leaves the rest to the broker.
-        last: tells the last answer of a stream; None where there is one answer.
+        last: recognises the last answer of a stream; None where there is one answer.
         timeout: seconds that an attempt may go on without progress; None for the flow's limit.
     """
 
@@ -128,7 +128,7 @@ def stream_route(
     retry: Retry = Retry(),
     timeout: float | None = None,
 ) -> Route:
-    """Answer each call with a stream, whose last message the call can tell.
+    """Answer each call with a stream, whose last message the call recognises.
 
     Raises:
         TypeError: the call answers with one message.

@@ -1,14 +1,14 @@
 """The serving loop: take the messages of a route and hand them on, until told to stop."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
 from fourtier.runtime.bus.contract import Address, Bus, Delivery, Mode, Subscription
 from fourtier.runtime.rpc import envelope
 from fourtier.runtime.rpc.attempts import RunningAttempts
 from fourtier.runtime.rpc.handler_loop import HandlerLoop
-from fourtier.runtime.rpc.heartbeat import heartbeats_on
+from fourtier.runtime.rpc.heartbeat import Heartbeats, heartbeats_on
 from fourtier.runtime.rpc.keyed_executor import KeyedExecutor
 from fourtier.runtime.rpc.limits import Limits
 from fourtier.runtime.rpc.routes import Route, cancel_address
@@ -30,7 +30,7 @@ class Server:
         self._attempts: list[RunningAttempts] = []
 
     def stop(self) -> None:
-        """Take no more messages; what is in flight is finished, what was not begun comes again."""
+        """Take no more messages: those in flight are finished, the others are redelivered."""
         self._stopping.set()
 
     def hanging(self) -> Sequence[str]:
@@ -38,7 +38,7 @@ class Server:
         return [topic for attempts in self._attempts for topic in attempts.hanging()]
 
     async def serve(self, route: Route, subscribed: asyncio.Event) -> None:
-        """Handle a route's messages; sets `subscribed` once messages are kept for it.
+        """Handle a route's messages; sets `subscribed` once the broker stores messages for it.
 
         Raises:
             BusError: the topic cannot be subscribed to, or the subscription is gone.
@@ -46,74 +46,75 @@ class Server:
         topic = route.topic
         address = Address(topic.name, persistent=topic.persistent)
         mode = Mode.KEY_SHARED if topic.key and topic.persistent else Mode.SHARED
-        attempts = RunningAttempts(self._limits.of(route))
-        self._attempts.append(attempts)
         async with AsyncExitStack() as stack:
-            if route.last is not None:
-                await stack.enter_async_context(self._cancellations(route, attempts))
+            cancellations = None
+            if route.last is not None:  # before its questions, so that no cancellation is missed
+                cancellations = await stack.enter_async_context(self._cancellations(route))
             subscription = await stack.enter_async_context(
                 self._bus.subscribe(address, self._service, mode)
             )
             subscribed.set()
             stopping = asyncio.create_task(self._stopping.wait(), name=f"stop {topic.name}")
             try:
-                await self._hand_on(route, subscription, attempts, stopping)
+                await self._hand_on(route, subscription, cancellations, stopping)
             except ExceptionGroup as errors:
                 raise _first(errors) from errors
             finally:
                 stopping.cancel()
                 await asyncio.gather(stopping, return_exceptions=True)
 
-    @asynccontextmanager
-    async def _cancellations(self, route: Route, attempts: RunningAttempts) -> AsyncGenerator[None]:
-        """Listen to callers that do not wait for their answers any more.
+    def _cancellations(self, route: Route) -> AbstractAsyncContextManager[Subscription]:
+        """Where callers say that they do not wait for their answers any more.
 
-        Every replica hears of each: a caller does not know which of them has its question.
+        Every replica gets each of them: a caller does not know which one has its question.
         """
         group = f"{self._service}-{envelope.new_id()}"
-        async with self._bus.subscribe(
-            cancel_address(route.topic), group, Mode.EXCLUSIVE
-        ) as cancels:
-            listening = asyncio.create_task(
-                _listen(cancels, attempts), name=f"cancellations of {route.topic.name}"
-            )
-            try:
-                yield
-            finally:
-                listening.cancel()
-                await asyncio.gather(listening, return_exceptions=True)
+        return self._bus.subscribe(cancel_address(route.topic), group, Mode.EXCLUSIVE)
 
     async def _hand_on(
         self,
         route: Route,
         subscription: Subscription,
-        attempts: RunningAttempts,
+        cancellations: Subscription | None,
         stopping: "asyncio.Task[bool]",
     ) -> None:
-        async with heartbeats_on(self._bus) as heartbeats, asyncio.TaskGroup() as group:
-            # A handler of batches never runs twice at once.
-            max_concurrency = route.max_concurrency if route.batch is None else 1
-            loop = HandlerLoop(
-                self._bus,
-                self._service,
-                route,
-                executor=KeyedExecutor(group, max_concurrency, route.max_in_flight or 0),
-                heartbeats=heartbeats,
-                attempts=attempts,
-                stopping=self._stopping,
-            )
-            while (first := await _next(subscription, stopping)) is not None:
-                if route.batch is None:
-                    await loop.one(first)
-                else:
-                    await loop.batch([first, *subscription.arrived(route.max_batch_size - 1)])
+        async with heartbeats_on(self._bus) as heartbeats, asyncio.TaskGroup() as listeners:
+            async with asyncio.TaskGroup() as group:
+                loop = self._loop(route, group, heartbeats)
+                listening = listeners.create_task(_listen(cancellations, loop))
+                while (first := await _next(subscription, stopping)) is not None:
+                    if route.batch is None:
+                        await loop.one(first)
+                    else:
+                        await loop.batch([first, *subscription.arrived(route.max_batch_size - 1)])
+            listening.cancel()
+
+    def _loop(self, route: Route, group: asyncio.TaskGroup, heartbeats: Heartbeats) -> HandlerLoop:
+        attempts = RunningAttempts(self._limits.of(route))
+        self._attempts.append(attempts)
+        # A handler of batches never runs twice at once.
+        max_concurrency = route.max_concurrency if route.batch is None else 1
+        return HandlerLoop(
+            self._bus,
+            self._service,
+            route,
+            executor=KeyedExecutor(group, max_concurrency, route.max_in_flight or 0),
+            heartbeats=heartbeats,
+            attempts=attempts,
+            stopping=self._stopping,
+        )
 
 
-async def _listen(cancels: Subscription, attempts: RunningAttempts) -> None:
-    while True:
-        delivery = await cancels.receive()
-        if message_id := delivery.properties.get(envelope.ID):
-            attempts.cancel(message_id)
+async def _listen(cancellations: Subscription | None, loop: HandlerLoop) -> None:
+    """Cancel what callers do not wait for any more, of a route that streams.
+
+    Raises:
+        BusError: the subscription is gone.
+    """
+    while cancellations is not None:
+        delivery = await cancellations.receive()
+        if call := envelope.call_of(delivery.properties):
+            loop.cancel(call)
 
 
 async def _next(subscription: Subscription, stopping: "asyncio.Task[bool]") -> Delivery | None:

@@ -26,6 +26,7 @@ from fourtier.runtime.service.declaration import (
     on_batch,
     stream,
 )
+from fourtier.runtime.service.deployment import DeploymentProfile
 from fourtier.runtime.service.periodic import periodic
 from fourtier.runtime.service.stores import Collection, GraphSchema, Node, Relation, Stores
 
@@ -34,6 +35,7 @@ __all__ = [
     "Caller",
     "Collection",
     "DeadlineExceededError",
+    "DeploymentProfile",
     "FourtierError",
     "GraphSchema",
     "Handler",

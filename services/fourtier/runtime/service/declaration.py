@@ -29,6 +29,7 @@ from fourtier.runtime.rpc.routes import (
     stream_route,
 )
 from fourtier.runtime.service.context import Parameters, ServiceContext
+from fourtier.runtime.service.deployment import DeploymentProfile
 from fourtier.runtime.service.stores import Stores
 from fourtier.schema.message import Message
 from fourtier.schema.status import StoreCount
@@ -38,6 +39,13 @@ S = TypeVar("S")
 M = TypeVar("M", bound=Message)
 Q = TypeVar("Q", bound=Message)
 A = TypeVar("A", bound=Message)
+
+#: What the decorators take and give back: a method of a service `S`.
+EventMethod = Callable[[S, M], Coroutine[Any, Any, None]]
+EventBatchMethod = Callable[[S, Sequence[M]], Coroutine[Any, Any, None]]
+AnswerMethod = Callable[[S, Q], Coroutine[Any, Any, A]]
+AnswerBatchMethod = Callable[[S, Sequence[Q]], Coroutine[Any, Any, Sequence[A]]]
+StreamMethod = Callable[[S, Q], AsyncIterator[A]]
 
 #: A limit that stands on the class, or one that the open service knows from its parameters.
 Limit = int | Callable[[Any], int]
@@ -56,7 +64,7 @@ class Handler:
         batch: whether the method takes messages in batches of what has arrived.
         max_concurrency: how many messages are handled at once; those with one key never are.
         max_batch_size: for batches.
-        max_in_flight: messages beyond that are shed where their caller can be told; None sheds
+        max_in_flight: messages beyond that are shed where a caller gets the error; None sheds
             nothing, and leaves the rest to the broker.
         timeout: seconds that an attempt may go on without progress; None for the flow's limit.
     """
@@ -107,6 +115,7 @@ class Service:
     name: ClassVar[str]
     parameters: ClassVar[type[Parameters]] = Parameters
     stores: ClassVar[Stores] = Stores()
+    deployment: ClassVar[DeploymentProfile] = DeploymentProfile()
 
     @classmethod
     def open(cls, context: ServiceContext, parameters: Any) -> AbstractAsyncContextManager[Self]:
@@ -114,7 +123,7 @@ class Service:
         raise TypeError(f"{cls.__name__}.open({context}, {parameters}) is not there")
 
     async def store_counts(self) -> Sequence[StoreCount]:
-        """How many things its stores have, in all scopes together; of most services none."""
+        """How many things its stores have, in all scopes; few services have any."""
         return ()
 
     @classmethod
@@ -150,9 +159,7 @@ def on(
     max_concurrency: Limit = _DEFAULT_CONCURRENCY,
     retry: Retry = Retry(),
     timeout: float | None = None,
-) -> Callable[
-    [Callable[[S, M], Coroutine[Any, Any, None]]], Callable[[S, M], Coroutine[Any, Any, None]]
-]:
+) -> Callable[[EventMethod[S, M]], EventMethod[S, M]]:
     """Handle each message of a topic."""
     return _declare(
         topic, None, batch=False, retry=retry, timeout=timeout, max_concurrency=max_concurrency
@@ -165,10 +172,7 @@ def on_batch(
     max_batch_size: int = _DEFAULT_BATCH,
     retry: Retry = Retry(),
     timeout: float | None = None,
-) -> Callable[
-    [Callable[[S, Sequence[M]], Coroutine[Any, Any, None]]],
-    Callable[[S, Sequence[M]], Coroutine[Any, Any, None]],
-]:
+) -> Callable[[EventBatchMethod[S, M]], EventBatchMethod[S, M]]:
     """Handle messages of a topic in batches of what has arrived."""
     return _declare(
         topic, None, batch=True, retry=retry, timeout=timeout, max_batch_size=max_batch_size
@@ -181,7 +185,7 @@ def answer(
     max_concurrency: Limit = _DEFAULT_CONCURRENCY,
     retry: Retry = Retry(),
     timeout: float | None = None,
-) -> Callable[[Callable[[S, Q], Coroutine[Any, Any, A]]], Callable[[S, Q], Coroutine[Any, Any, A]]]:
+) -> Callable[[AnswerMethod[S, Q, A]], AnswerMethod[S, Q, A]]:
     """Answer each call with one message."""
     return _declare(
         call.topic, call, batch=False, retry=retry, timeout=timeout, max_concurrency=max_concurrency
@@ -194,10 +198,7 @@ def answer_batch(
     max_batch_size: int = _DEFAULT_BATCH,
     retry: Retry = Retry(),
     timeout: float | None = None,
-) -> Callable[
-    [Callable[[S, Sequence[Q]], Coroutine[Any, Any, Sequence[A]]]],
-    Callable[[S, Sequence[Q]], Coroutine[Any, Any, Sequence[A]]],
-]:
+) -> Callable[[AnswerBatchMethod[S, Q, A]], AnswerBatchMethod[S, Q, A]]:
     """Answer calls in batches of what has arrived; one answer for each question, in order."""
     return _declare(
         call.topic, call, batch=True, retry=retry, timeout=timeout, max_batch_size=max_batch_size
@@ -211,8 +212,8 @@ def stream(
     max_in_flight: Limit | None = None,
     retry: Retry = Retry(),
     timeout: float | None = None,
-) -> Callable[[Callable[[S, Q], AsyncIterator[A]]], Callable[[S, Q], AsyncIterator[A]]]:
-    """Answer each call with a stream, whose last message the call can tell.
+) -> Callable[[StreamMethod[S, Q, A]], StreamMethod[S, Q, A]]:
+    """Answer each call with a stream, whose last message the call recognises.
 
     Raises:
         TypeError: the call answers with one message.

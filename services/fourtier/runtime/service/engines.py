@@ -8,11 +8,13 @@ from fourtier.runtime.config import Config
 from fourtier.runtime.settings import EngineUrl
 
 EMBEDDED = "embedded"
+#: Seconds for one call of a store, where the flow does not say another limit.
+QUERY_SECONDS = 30.0
 Quantisation = Literal["none", "scalar", "binary"]
 
 
 class CollectionsConfig(Config):
-    """How a vector server keeps its collections; the embedded engine has no choice."""
+    """How a vector server stores its collections; the embedded engine has no choice."""
 
     shards: int = Field(
         default=1, ge=1, description="parts of a collection, on different nodes of a cluster"
@@ -48,3 +50,13 @@ class EnginesConfig(Config):
     vectors: EngineUrl = EMBEDDED
     dimensions: int = Field(default=384, ge=1)
     collections: CollectionsConfig = CollectionsConfig()
+    query_seconds: float = Field(
+        default=QUERY_SECONDS,
+        gt=0,
+        description="time limit for one query of a store; the message is tried again later",
+    )
+    disk_reserve_mb: int = Field(
+        default=100,
+        ge=0,
+        description="embedded engines write nothing while less is free; a start needs double",
+    )

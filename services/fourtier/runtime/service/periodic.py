@@ -14,7 +14,7 @@ async def periodic(
 ) -> AsyncGenerator[None]:
     """Run a job every so many seconds while the context is open, the first time after one pause.
 
-    A job that fails is logged and tried again after the next pause: upkeep must not end a service
+    A job that fails is logged and run again after the next pause: it must not end a service
     that still answers. The end of the context cancels a job in the middle, so it must be safe to
     be cut off anywhere, as by a crash.
     """

@@ -17,7 +17,7 @@ _COUNT_TIMEOUT = 2.0
 
 
 def status_route(name: str, service: Service) -> Route:
-    """The route by which a service that starts now tells how it is."""
+    """The route by which a service that starts now reports its state."""
     started_at, ours = datetime.now(UTC), version("fourtier")
 
     async def status(_request: StatusRequest) -> StatusResponse:

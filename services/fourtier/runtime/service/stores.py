@@ -1,4 +1,4 @@
-"""What a service keeps, declared on its class, so that it can be made before the service starts.
+"""The stores of a service, declared on its class, so that they can be made before it starts.
 
 class FactsService(Service):
     stores = Stores(graph=SCHEMA, collections=(COLLECTION,))
@@ -41,11 +41,14 @@ class Collection:
     Attributes:
         indexed: the payload fields that searches filter on.
         dimensions: of vectors that are not made by the flow's embedding model.
+        rebuild: the command that makes the vectors again from the graph; None where they hold what
+            is nowhere else.
     """
 
     name: str
     indexed: Sequence[str] = ()
     dimensions: int | None = None
+    rebuild: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

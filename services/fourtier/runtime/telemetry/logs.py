@@ -1,36 +1,42 @@
 """Logs: sentences for people, or JSON lines with their fields for a cluster."""
 
-import json
 import logging
 import sys
 from datetime import UTC, datetime
+from typing import Any
+
+from pythonjsonlogger.json import JsonFormatter
 
 from fourtier.runtime import telemetry
 from fourtier.runtime.errors import StartupError
 
-#: What every record has; anything else on it came by `extra=` and is a field.
-_STANDARD = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
+class _JsonLines(JsonFormatter):
+    """One JSON object a line: time, level, logger, message, trace and the fields of `extra`."""
 
-class JsonFormatter(logging.Formatter):
-    """One JSON object a line: time, level, logger, message, trace and the fields."""
+    def __init__(self) -> None:
+        super().__init__(
+            (),
+            rename_fields={"exc_info": "exception"},
+            json_default=str,
+            json_ensure_ascii=False,
+        )
 
-    def format(self, record: logging.LogRecord) -> str:
-        """Render a record."""
-        line: dict[str, object] = {
+    def add_fields(
+        self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: dict[str, Any]
+    ) -> None:
+        """Put what every line has before the fields, and let no field take its name."""
+        own = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": record.message,
         }
         if trace := telemetry.trace_id():
-            line["trace_id"] = trace
-        for name, value in vars(record).items():
-            if name not in _STANDARD:
-                line.setdefault(name, value)
-        if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str, ensure_ascii=False)
+            own["trace_id"] = trace
+        log_data.update(own)
+        super().add_fields(log_data, record, message_dict)
+        log_data.update(own)
 
 
 def set_up_logs(level: str, log_format: str) -> None:
@@ -50,7 +56,7 @@ def set_up_logs(level: str, log_format: str) -> None:
         )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
-        JsonFormatter()
+        _JsonLines()
         if log_format == "json"
         else logging.Formatter("%(asctime)s %(levelname).1s %(message)s", "%H:%M:%S")
     )

@@ -1,8 +1,8 @@
 """Where spans and measurements go, and the trace context that travels with messages.
 
-Instruments are declared once, at the top of the module that measures, by `counter` and
-`histogram`. Until `reporting_to` names providers, what is reported goes to those that the process
-has set for itself, by default to none. The trace context travels in the message property
+Instruments are declared once, at the top of the module that measures, as `CountedMetric` and
+`MeasuredMetric`. Until `reporting_to` names providers, what is reported goes to those that the
+process has set for itself, by default to none. The trace context travels in the message property
 `traceparent` (W3C).
 """
 
@@ -61,7 +61,7 @@ def reporting_to(tracers: TracerProvider, meters: MeterProvider) -> Generator[No
 
 @dataclass(frozen=True, slots=True)
 class CountedMetric:
-    """A counter, whoever is reported to now."""
+    """A counter, of the providers that are reported to now."""
 
     name: str
     description: str
@@ -78,7 +78,7 @@ class CountedMetric:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredMetric:
-    """A histogram, whoever is reported to now."""
+    """A histogram, of the providers that are reported to now."""
 
     name: str
     description: str
@@ -117,7 +117,7 @@ def inject(properties: dict[str, str]) -> None:
 
 
 def extract(properties: Mapping[str, str]) -> Context:
-    """The trace context of whoever published a message."""
+    """The trace context of the publisher of a message."""
     return _PROPAGATOR.extract(properties)
 
 

@@ -3,13 +3,13 @@
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from simpleeval import InvalidExpression, simple_eval
-
 from fourtier.tools.contract import ToolError
 
 
 def calculator(expression: str) -> str:
     """Work out an arithmetic expression, such as "12 * (3.5 + 1)" or "2 ** 10 % 7"."""
+    from simpleeval import InvalidExpression, simple_eval  # noqa: PLC0415 - of the extra `service`
+
     try:
         return str(simple_eval(expression.replace("^", "**")))
     except (InvalidExpression, SyntaxError, ArithmeticError, TypeError, ValueError) as error:
@@ -21,5 +21,7 @@ def clock(time_zone: str = "UTC") -> str:
     try:
         now = datetime.now(ZoneInfo(time_zone))
     except (ZoneInfoNotFoundError, ValueError) as error:
-        raise ToolError(f"{time_zone!r} is no time zone: use a name such as Europe/Oslo") from error
+        raise ToolError(
+            f"{time_zone!r} is not a time zone: use a name such as Europe/Oslo"
+        ) from error
     return now.strftime("%A, %Y-%m-%d %H:%M:%S %Z")

@@ -1,4 +1,4 @@
-"""The three memory tools of the specification: look further, and keep something on purpose."""
+"""The three memory tools: search further facts and episodes, and store a fact."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -14,8 +14,10 @@ from fourtier.schema.facts import (
 from fourtier.schema.message import Metadata
 from fourtier.tools.contract import RunContext, ToolError
 
-#: The names, so that others can tell memory tools from those that do something in the world.
+#: The names of the tools.
 RETRIEVE, RECALL, STORE = "retrieve_facts", "recall_episodes", "store_fact"
+#: Characters of a fact or a search query.
+_MAX_TEXT = 8_000
 
 
 def _one_text(name: str, description: str) -> Metadata:
@@ -29,13 +31,13 @@ def _one_text(name: str, description: str) -> Metadata:
 
 def _text(arguments: Metadata, name: str) -> str:
     value = arguments.get(name)
-    if not isinstance(value, str) or not value.strip():
-        raise ToolError(f"wrong arguments: {name} must be a text that is not empty")
+    if not isinstance(value, str) or not value.strip() or len(value) > _MAX_TEXT:
+        raise ToolError(f"wrong arguments: {name} must be a text of 1 to {_MAX_TEXT} characters")
     return value.strip()
 
 
 class _MemoryTool:
-    idempotent = True  # a fact is known by its content: stored twice, it is there once
+    idempotent = True  # equal facts have the same id: stored twice, there is one
     groups: Sequence[str] = ("memory",)
 
 
@@ -49,7 +51,7 @@ class RetrieveFactsTool(_MemoryTool):
     )
 
     async def run(self, arguments: Metadata, context: RunContext) -> str:
-        """One fact a line, with its date."""
+        """One fact per line, with its date."""
         found = await context.caller.call(
             RETRIEVE_FACTS,
             RetrieveFactsRequest(
@@ -72,7 +74,7 @@ class RecallEpisodesTool(_MemoryTool):
     )
 
     async def run(self, arguments: Metadata, context: RunContext) -> str:
-        """One episode a line."""
+        """One episode per line."""
         found = await context.caller.call(
             RETRIEVE_EPISODES,
             RetrieveEpisodesRequest(
@@ -90,7 +92,7 @@ class RecallEpisodesTool(_MemoryTool):
 
 
 class StoreFactTool(_MemoryTool):
-    """Keep a fact on purpose."""
+    """Store a fact."""
 
     spec = ToolSpec(
         name=STORE,
@@ -99,7 +101,7 @@ class StoreFactTool(_MemoryTool):
     )
 
     async def run(self, arguments: Metadata, context: RunContext) -> str:
-        """Say whether it was new."""
+        """Whether the fact was new."""
         stored = await context.caller.call(
             STORE_FACT,
             StoreFactRequest(

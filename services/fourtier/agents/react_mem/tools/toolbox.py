@@ -1,27 +1,30 @@
-"""The tools of a flow, and running one so that nothing it does can break the run."""
+"""The tools of a flow; whatever a tool does, it cannot break the run."""
 
 import asyncio
-import json
 import logging
 from collections.abc import Sequence
 
 from fourtier.agents.react_mem.tools.builtin import calculator, clock
 from fourtier.agents.react_mem.tools.memory import memory_tools
 from fourtier.agents.react_mem.tools.topic import TopicTool, TopicToolParameters
-from fourtier.runtime.bus.contract import BusError
+from fourtier.models.genai import agent_operation, error_type
 from fourtier.runtime.errors import FourtierError, StartupError
 from fourtier.schema.completion import MALFORMED_ARGUMENTS, ToolSpec
 from fourtier.schema.message import Metadata
 from fourtier.tools.contract import RunContext, Tool, ToolError
-from fourtier.tools.functions import FunctionTool, installed_tools
+from fourtier.tools.functions import FunctionTool
+from fourtier.tools.installed import installed_tools
 
 log = logging.getLogger(__name__)
+
+#: Characters of a tool's arguments as JSON; working memory takes no more in one item.
+MAX_ARGUMENTS = 24_000
 
 
 class Toolbox:
     """Tools by their names.
 
-    `seconds` is how long one may take; `limit` how many characters of a result are kept.
+    `seconds` is the time limit of a tool, `limit` how many characters of a result are used.
 
     Raises:
         StartupError: two tools have one name.
@@ -37,7 +40,7 @@ class Toolbox:
         self._limit = limit
 
     def offered(self, groups: Sequence[str], *, memory: bool) -> tuple[ToolSpec, ...]:
-        """What a run may use: tools of its groups, those of memory only where memory is on."""
+        """What a run may use: tools of its groups, memory tools only where memory is enabled."""
         return tuple(
             tool.spec
             for tool in self._tools.values()
@@ -46,7 +49,7 @@ class Toolbox:
         )
 
     def is_idempotent(self, name: str) -> bool:
-        """Whether a tool may be run again; one that does not exist does nothing at all."""
+        """Whether a tool may be run again; an unknown one has no effect."""
         return name not in self._tools or self._tools[name].idempotent
 
     async def use(
@@ -54,29 +57,43 @@ class Toolbox:
     ) -> str:
         """Run a tool; whatever goes wrong becomes the observation."""
         if (wrong := _wrong_call(name, arguments, offered)) is not None:
-            return wrong
-        try:
-            async with asyncio.timeout(self._seconds):
-                result = await self._tools[name].run(arguments, context)
-        except TimeoutError:
-            return f"The tool {name} did not finish within {self._seconds:g} seconds."
-        except (ToolError, FourtierError, BusError) as error:
-            return f"The tool {name} failed: {error}"
-        except Exception as error:  # a user's function may raise anything, the run goes on
-            log.exception("The tool %s failed with arguments %s.", name, json.dumps(arguments))
-            return f"The tool {name} failed: {type(error).__name__}: {error}"
+            return self._bounded(wrong)
+        return self._bounded(await self._run(self._tools[name], arguments, context))
+
+    async def _run(self, tool: Tool, arguments: Metadata, context: RunContext) -> str:
+        name = tool.spec.name
+        labels = {"gen_ai.tool.name": name, "gen_ai.tool.type": "function"}
+        with agent_operation("execute_tool", name, labels) as operation:
+            try:
+                async with asyncio.timeout(self._seconds):
+                    return await tool.run(arguments, context)
+            except TimeoutError:
+                operation.fail("timeout")
+                return f"The tool {name} did not finish within {self._seconds:g} seconds."
+            except (ToolError, FourtierError) as error:
+                operation.fail(error_type(error))
+                return f"The tool {name} failed: {error}"
+            except Exception as error:  # a user's function may raise anything, the run continues
+                log.exception("The tool %s failed.", name)
+                operation.fail(error_type(error))
+                return f"The tool {name} failed: {type(error).__name__}: {error}"
+
+    def _bounded(self, result: str) -> str:
         if len(result) > self._limit:
             return f"{result[: self._limit]} [cut: {len(result)} characters in all]"
         return result
 
 
 def _wrong_call(name: str, arguments: Metadata, offered: Sequence[ToolSpec]) -> str | None:
-    """What is wrong with a call before anything is run; None when nothing is."""
+    """What is wrong with a call, before anything is run; None if nothing is."""
     names = [spec.name for spec in offered]
     if name not in names:
         return f"There is no tool {name!r}. There are: {', '.join(names) or 'none'}."
     if MALFORMED_ARGUMENTS in arguments:
-        return f"The arguments were no JSON object: {arguments[MALFORMED_ARGUMENTS]}"
+        return (
+            f"The arguments must be a JSON object of at most {MAX_ARGUMENTS} characters, not: "
+            f"{arguments[MALFORMED_ARGUMENTS]}"
+        )
     return None
 
 

@@ -8,15 +8,21 @@ from fourtier.schema.message import Message, Metadata
 from fourtier.schema.topics import Call, Topic
 from fourtier.tools.contract import RunContext
 
+#: Less than the time limit of a run without a reply, so that the tool fails and not the run.
+MAX_TOOL_SECONDS = 540.0
+
 
 class AnyMessage(Message):
-    """A JSON object whose fields only the tool's service knows."""
+    """A JSON object with the fields that the tool's service defines."""
 
     model_config = ConfigDict(frozen=True, extra="allow", strict=True)
 
 
 class TopicToolParameters(Parameters):
-    """A tool in the flow file. `persistent` keeps the question until it is handled."""
+    """A tool in the flow file.
+
+    With `persistent` the broker keeps the question until it is handled.
+    """
 
     name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")
     description: str
@@ -24,12 +30,12 @@ class TopicToolParameters(Parameters):
     parameters: Metadata = Field(default={"type": "object", "properties": {}})
     idempotent: bool = False
     persistent: bool = True
-    seconds: float = Field(default=30.0, gt=0)
+    seconds: float = Field(default=30.0, gt=0, le=MAX_TOOL_SECONDS)
     groups: tuple[str, ...] = ()
 
 
 class TopicTool:
-    """Asks on the topic and gives back what is answered."""
+    """Asks on the topic and returns the answer."""
 
     def __init__(self, described: TopicToolParameters) -> None:
         self.spec = ToolSpec(

@@ -6,7 +6,7 @@ from typing import Protocol
 from fourtier.models.completion.errors import (
     ModelCutOffError,
     ModelMalformedError,
-    ModelRefusedError,
+    ModelRejectedError,
 )
 from fourtier.models.completion.wire import Delta, Prompt
 from fourtier.schema.completion import CompleteRequest, CompletionPiece
@@ -57,5 +57,5 @@ def no_step(reason: str) -> Exception:
             "the model reached its limit of tokens before it had answered: raise max-tokens"
         )
     if reason == "content_filter":
-        return ModelRefusedError("the endpoint's content filter stopped the reply")
+        return ModelRejectedError("the endpoint's content filter stopped the reply")
     return ModelMalformedError("the model gave neither an answer nor a tool call")

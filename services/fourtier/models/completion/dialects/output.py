@@ -25,7 +25,7 @@ _PACKAGE = "fourtier.models.completion"
 def response_format(name: str, schema: Metadata, *, json_schemas: bool) -> ResponseFormat:
     """Ask for JSON: of a schema where the endpoint takes one, of any kind where not.
 
-    `strict` is left out on purpose: with it OpenAI refuses every schema that has a default or an
+    `strict` is left out on purpose: with it OpenAI rejects every schema that has a default or an
     optional field; servers that sample by a grammar enforce the schema either way.
     """
     if not json_schemas:
@@ -48,12 +48,12 @@ def plain_messages(turns: Sequence[Said | Acted]) -> tuple[PromptMessage, ...]:
 
 
 def output_prompt(turns: Sequence[Said | Acted], schema: Metadata, *, json_schemas: bool) -> Prompt:
-    """Ask for one JSON value; without support for schemas the model is told its schema in words."""
+    """Ask for one JSON value; without JSON schemas the prompt contains the schema."""
     if not json_schemas:
-        told = read_prompt(_PACKAGE, "object").replace(
+        instruction = read_prompt(_PACKAGE, "object").replace(
             "{schema}", json.dumps(schema, ensure_ascii=False)
         )
-        turns = with_system(turns, told)
+        turns = with_system(turns, instruction)
     return Prompt(
         messages=plain_messages(turns),
         response_format=response_format("output", schema, json_schemas=json_schemas),
@@ -75,7 +75,7 @@ class OutputReader:
             yield answer(delta.content)
 
     def finish(self, reason: str) -> Iterator[CompletionPiece]:
-        """Check that it is complete, so that nobody works with half of it."""
+        """Check that the JSON is complete, so that no caller works with half of it."""
         if not self._text.strip():
             raise no_step(reason)
         if not _is_json(self._text):
@@ -83,7 +83,7 @@ class OutputReader:
                 raise ModelCutOffError(
                     "the JSON was cut off at the limit of tokens: raise max-tokens"
                 )
-            raise ModelMalformedError(f"the model wrote what is no JSON: {self._text[:300]!r}")
+            raise ModelMalformedError(f"the model wrote what is not JSON: {self._text[:300]!r}")
         yield from ()
 
 

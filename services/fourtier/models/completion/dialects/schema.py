@@ -13,11 +13,12 @@ example there comes back as the answer. In the brief form it finds 20 of 24 fact
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
+from fourtier.models.completion.dialects.arguments import given_arguments
 from fourtier.models.completion.dialects.contract import Reader, answer, no_step, thought
 from fourtier.models.completion.dialects.output import (
     OutputReader,
@@ -30,13 +31,7 @@ from fourtier.models.completion.dialects.transcript import Said, read_transcript
 from fourtier.models.completion.errors import ModelMalformedError
 from fourtier.models.completion.wire import Delta, Prompt
 from fourtier.models.text.prompts import read_prompt
-from fourtier.schema.completion import (
-    MALFORMED_ARGUMENTS,
-    CompleteRequest,
-    CompletionPiece,
-    ToolSpec,
-)
-from fourtier.schema.message import Metadata
+from fourtier.schema.completion import CompleteRequest, CompletionPiece, ToolSpec
 
 log = logging.getLogger(__name__)
 
@@ -47,14 +42,14 @@ STEP = "step"
 #: Characters of a small model's texts; it seldom finds an end of its own.
 _SMALL_TEXT = 200
 
-_object: TypeAdapter[Metadata] = TypeAdapter(Metadata)
+_object = TypeAdapter(dict[str, JsonValue])
 
 
 class SchemaDialect:
     """A step as JSON.
 
     Args:
-        json_schemas: whether the endpoint enforces a schema; without, the model is only told.
+        json_schemas: whether the endpoint enforces a schema; otherwise the prompt describes it.
         small: the model runs in circles unless every text is bounded.
         brief: ask for an answer alone.
     """
@@ -91,7 +86,7 @@ class SchemaDialect:
 
 
 class SchemaReader:
-    """Reads a step while it is incomplete: thought and answer stream, an action comes whole."""
+    """Reads an incomplete step: thought and answer stream, an action is passed on whole."""
 
     def __init__(self) -> None:
         self._text = ""
@@ -116,25 +111,23 @@ class SchemaReader:
         step = self._read(partial=cut_off)
         action, arguments = step.get("action"), step.get("arguments", {})
         if isinstance(action, str) and not cut_off:
-            wrong: Metadata = {MALFORMED_ARGUMENTS: arguments}
-            given = arguments if isinstance(arguments, dict) else wrong
-            yield CompletionPiece(type="action", tool=action, arguments=given)
+            yield CompletionPiece(type="action", tool=action, arguments=given_arguments(arguments))
         elif not self._passed_on["answer"]:
             raise no_step(reason)
         elif cut_off:
             log.warning("The answer was cut off at the limit of tokens; see max-tokens.")
 
-    def _read(self, *, partial: bool) -> Metadata:
+    def _read(self, *, partial: bool) -> dict[str, JsonValue]:
         try:
             value = from_json(self._text, allow_partial="trailing-strings" if partial else "off")
             return _object.validate_python(value)
         except (ValueError, ValidationError) as error:
             raise ModelMalformedError(
-                f"the model wrote no JSON object but {self._text[:300]!r}; if its server does not "
-                f"enforce JSON schemas, use the dialect `tools`"
+                f"the model wrote {self._text[:300]!r}, which is not a JSON object; if its server "
+                f"does not enforce JSON schemas, use the dialect `tools`"
             ) from error
 
-    def _news(self, step: Metadata, name: str) -> Iterator[CompletionPiece]:
+    def _news(self, step: Mapping[str, JsonValue], name: str) -> Iterator[CompletionPiece]:
         text = step.get(name)
         begun = self._passed_on[name]
         if isinstance(text, str) and len(text) > begun:

@@ -1,8 +1,8 @@
 """Tells a thought from an answer in text that may yet be followed by a tool call.
 
 The API does not say what a text is: before a tool call it is what the model thinks, without one it
-is the answer, and the call comes last. So the model is told to put its thought into tags, and the
-rule for those that do not is:
+is the answer, and the call comes last. So the prompt asks for the thought in tags, and the rule for
+models that leave the tags out is:
 
     Text in <thought> or <think> tags at the beginning is the thought. Other text is held back until
     a tool call follows, which makes it the thought, or the reply ends, which makes it the answer,

@@ -5,13 +5,13 @@ import logging
 from collections.abc import Iterator, Sequence
 from itertools import count
 
+from fourtier.models.completion.dialects.arguments import malformed_arguments, read_arguments
 from fourtier.models.completion.dialects.contract import Reader, no_step, thought
 from fourtier.models.completion.dialects.output import OutputReader, output_prompt
 from fourtier.models.completion.dialects.thoughts import HOLD, Splitter
 from fourtier.models.completion.dialects.transcript import (
     Acted,
     Said,
-    read_arguments,
     read_transcript,
     with_system,
 )
@@ -26,12 +26,7 @@ from fourtier.models.completion.wire import (
     ToolCallDelta,
 )
 from fourtier.models.text.prompts import read_prompt
-from fourtier.schema.completion import (
-    MALFORMED_ARGUMENTS,
-    CompleteRequest,
-    CompletionPiece,
-    ToolSpec,
-)
+from fourtier.schema.completion import CompleteRequest, CompletionPiece, ToolSpec
 from fourtier.schema.message import Metadata
 
 log = logging.getLogger(__name__)
@@ -40,7 +35,7 @@ _PACKAGE = "fourtier.models.completion"
 
 
 class ToolsDialect:
-    """At most one tool call for each step; see `thoughts` for what is a thought.
+    """One tool call per step, or none; see `thoughts` for what counts as a thought.
 
     Args:
         json_schemas: whether the endpoint takes a JSON schema for requests that have one.
@@ -112,7 +107,7 @@ class ToolsReader:
             yield piece
 
     def _assemble(self, first: ToolCallDelta, piece: ToolCallDelta) -> None:
-        """Add a piece; a second call is told by its index, or by its id where there is none."""
+        """Add a piece; a second call has another index, or another id where there is no index."""
         other = (piece.index or 0) != (first.index or 0) or (piece.id and piece.id != first.id)
         if not other:
             self._name += piece.function.name or ""
@@ -158,11 +153,11 @@ def _offered(tool: ToolSpec) -> OfferedTool:
 
 
 def _read_or_quote(text: str) -> Metadata:
-    """The arguments; what is no JSON object goes on as it is, for the tool to refuse.
+    """The arguments. What is not a JSON object is passed on as text.
 
-    The model then reads in the observation what it wrote and what is wrong with it.
+    The observation then tells the model what it wrote and what is wrong with it.
     """
     if not text.strip():
         return {}
     arguments = read_arguments(text)
-    return {MALFORMED_ARGUMENTS: text} if arguments is None else arguments
+    return malformed_arguments(text) if arguments is None else arguments

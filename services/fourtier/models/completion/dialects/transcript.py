@@ -1,9 +1,9 @@
-"""The prompt of a request as turns, in which an earlier action stands together with its result.
+"""The prompt of a request as turns; an earlier action and its result are one turn.
 
-The contract has no ids of tool calls, and an earlier action is the text of an assistant message,
-`tool({"argument": 1})`, right before the message of role `tool` that has its result. Read back
-into an action here, each dialect can show it in the form in which the model is to write the next
-one; left as text, it would teach the model to write its tool calls as text too.
+The contract has no ids of tool calls: an earlier action is the text of an assistant message,
+`tool({"argument": 1})`, right before the message of role `tool` that has its result. Here the text
+is read back into an action, and each dialect shows it in the form in which the model is to write
+the next one. Left as text, it would teach the model to write its tool calls as text too.
 """
 
 import re
@@ -11,13 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import TypeAdapter, ValidationError
-
+from fourtier.models.completion.dialects.arguments import read_arguments
 from fourtier.schema.completion import ChatMessage
 from fourtier.schema.message import Metadata
 
 _CALL = re.compile(r"\s*(?P<tool>[^\s(]+)\((?P<arguments>.*)\)\s*", re.DOTALL)
-_arguments: TypeAdapter[Metadata] = TypeAdapter(Metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +36,11 @@ class Acted:
     result: str
 
 
-def read_arguments(text: str) -> Metadata | None:
-    """Arguments from JSON text; None when it is no JSON object."""
-    try:
-        return _arguments.validate_json(text)
-    except ValidationError:
-        return None
-
-
 def read_transcript(messages: Sequence[ChatMessage]) -> list[Said | Acted]:
     """The turns of a prompt.
 
     System messages that do not stand at the beginning become the user's, and neighbours of one
-    role are joined: the chat templates of some models refuse anything else.
+    role are joined: the chat templates of some models reject anything else.
     """
     turns: list[Said | Acted] = []
     for message in messages:

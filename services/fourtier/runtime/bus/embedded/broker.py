@@ -1,7 +1,6 @@
 """The embedded broker: `pulsar-lite` as a child process that never outlives the flow."""
 
 import asyncio
-import contextlib
 import fcntl
 import logging
 import os
@@ -9,9 +8,14 @@ import socket
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import stamina
+
 from fourtier.runtime.bus.contract import BusError
+from fourtier.runtime.bus.embedded import guard
+from fourtier.runtime.bus.embedded.access_token import token_in
 from fourtier.runtime.bus.pulsar.handshake import handshake
 from fourtier.runtime.errors import StartupError
 
@@ -19,34 +23,48 @@ log = logging.getLogger(__name__)
 
 _HOST = "127.0.0.1"
 _STARTS_WITHIN = 20.0
-_ENDS_WITHIN = 10.0
+#: The guard gives the broker 5 seconds, and compacts its files then.
+_ENDS_WITHIN = 15.0
 #: How long the broker of a flow that was killed may take to let go of its files.
 _LETS_GO_WITHIN = 15.0
-#: Another process may take a free port between looking and using it.
-_TRIES_OF_A_FREE_PORT = 3
 _PAUSE_BEFORE_RESTART = 1.0
-#: Without it the broker would read a file of the working directory, and listen on 0.0.0.0:8080.
-_CONFIGURATION = "default_partitions = 0\n\n[metrics]\nenabled = false\n"
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedBroker:
+    """How clients reach the broker: its `pulsar://` URL and the token that it wants."""
+
+    url: str
+    token: str = field(repr=False)
 
 
 @asynccontextmanager
-async def embedded_broker(directory: Path, port: int) -> AsyncGenerator[str]:
-    """Start a broker that keeps its messages in `directory`; yields its `pulsar://` URL.
+async def embedded_broker(
+    directory: Path, port: int, token: str | None = None
+) -> AsyncGenerator[EmbeddedBroker]:
+    """Start a broker that stores its messages in `directory`.
 
     Port 0 takes a free one. The broker is started through a small guard process which ends it when
     this process is gone, however it went. A broker that ends by itself is started again.
+
+    Args:
+        directory: only its user may look into it.
+        port: on the loopback interface.
+        token: what clients must show; None takes that of the last start, or makes one.
 
     Raises:
         StartupError: the package is missing, the port is in use or the broker did not start.
     """
     broker = _Broker(directory, _binary())
-    await broker.start(port)
-    watching = asyncio.create_task(broker.keep_up(), name="embedded bus")
     try:
-        yield broker.url
+        await broker.start(port, token)
+        watching = asyncio.create_task(broker.keep_up(), name="embedded bus")
+        try:
+            yield EmbeddedBroker(broker.url, broker.token)
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
     finally:
-        watching.cancel()
-        await asyncio.gather(watching, return_exceptions=True)
         await broker.stop()
 
 
@@ -69,45 +87,48 @@ class _Broker:
         self._directory = directory
         self._binary = binary
         self._log = directory / "broker.log"
-        self._configuration = directory / "broker.toml"
         self._guard: asyncio.subprocess.Process | None = None
         self._port = 0
+        self.token = ""
 
     @property
     def url(self) -> str:
         return f"pulsar://{_HOST}:{self._port}"
 
-    async def start(self, port: int) -> None:
-        for attempt in range(1, _TRIES_OF_A_FREE_PORT + 1):
-            try:
-                await self._start(port)
-            except StartupError:
-                await self.stop()
-                if port or attempt == _TRIES_OF_A_FREE_PORT:
-                    raise
-            else:
-                return
-
-    async def _start(self, port: int) -> None:
+    async def start(self, port: int, token: str | None) -> None:
+        """Start it for the first time; raises StartupError."""
         try:
-            await asyncio.to_thread(self._prepare)
-            lock = os.open(self._directory / "broker.lock", os.O_RDWR | os.O_CREAT, 0o644)
+            await asyncio.to_thread(self._prepare, token)
+            is_private = await self._start(port)
         except OSError as error:
             raise StartupError(
                 f"the directory {self._directory.absolute()} of the embedded bus cannot be used: "
                 f"{error.strerror}; name another one in FOURTIER_DATA"
             ) from error
+        if not is_private:
+            log.warning(
+                "The embedded bus takes messages from every user of this machine: the system does "
+                "not allow it a network of its own, so that nobody can check its token."
+            )
+
+    async def _start(self, port: int) -> bool:
+        """Start the guard; returns whether only those who know the token get in."""
+        # Not `filelock`: the guard and the broker inherit this descriptor and with it the lock, so
+        # that it is held until the last of them has ended, also when this process is killed.
+        lock = os.open(self._directory / "broker.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             await self._wait_for_lock(lock)
-            self._port = _usable_port(port)
-            self._guard = await self._run_guard(lock)
+            with _listening(port) as listening:
+                self._port = int(listening.getsockname()[1])
+                self._guard = await self._run_guard(lock, listening.fileno())
         finally:
-            os.close(lock)  # the guard and the broker have it now
-        await self._wait_until_it_answers(self._guard)
+            os.close(lock)
+        return await self._wait_until_it_answers(self._guard)
 
-    def _prepare(self) -> None:
-        self._directory.mkdir(parents=True, exist_ok=True)
-        self._configuration.write_text(_CONFIGURATION, encoding="utf-8")
+    def _prepare(self, token: str | None) -> None:
+        self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._directory.chmod(0o700)  # it may be of an earlier version
+        self.token = token_in(self._directory, token)
 
     async def _wait_for_lock(self, lock: int) -> None:
         try:
@@ -121,55 +142,67 @@ class _Broker:
                 f"{self._directory.absolute()}: end it, or name another directory in FOURTIER_DATA"
             ) from None
 
-    async def _run_guard(self, lock: int) -> asyncio.subprocess.Process:
+    async def _run_guard(self, lock: int, listening: int) -> asyncio.subprocess.Process:
         return await asyncio.create_subprocess_exec(
             sys.executable,
-            str(Path(__file__).with_name("guard.py")),
+            "-P",
+            "-m",
+            guard.__name__,
             str(lock),
-            str(self._log),
+            str(listening),
+            str(self._directory),
             self._binary,
-            "--config",
-            str(self._configuration),
-            "--addr",
-            f"{_HOST}:{self._port}",
-            "--db-path",
-            str(self._directory / "messages"),
-            "--log-level",
-            "error",
             stdin=asyncio.subprocess.PIPE,
-            pass_fds=[lock],
+            stdout=asyncio.subprocess.PIPE,
+            pass_fds=[lock, listening],
             start_new_session=True,  # Ctrl-C is for us; the broker ends after its clients
         )
 
-    async def _wait_until_it_answers(self, guard: asyncio.subprocess.Process) -> None:
+    async def _wait_until_it_answers(self, process: asyncio.subprocess.Process) -> bool:
+        assert process.stdout is not None  # noqa: S101 - for the type checker: it is a pipe
         try:
             async with asyncio.timeout(_STARTS_WITHIN):
-                while guard.returncode is None:
-                    with contextlib.suppress(BusError):
-                        await handshake(self.url)
-                        return
-                    await asyncio.sleep(0.01)
+                announced = await process.stdout.readline()
+                if not announced:
+                    raise StartupError(
+                        f"the embedded bus ended as soon as it was started: see {self._log}"
+                    )
+                await handshake(self.url, token=self.token)
         except TimeoutError:
             raise StartupError(
                 f"the embedded bus did not start within {_STARTS_WITHIN:g} seconds: see {self._log}"
             ) from None
-        raise StartupError(f"the embedded bus ended as soon as it was started: see {self._log}")
+        except BusError as error:
+            raise StartupError(f"the embedded bus does not answer: {error}") from error
+        return announced == guard.PRIVATE
 
     async def keep_up(self) -> None:
         """Start the broker again whenever it ends; clients connect again by themselves."""
-        while True:
-            if self._guard is not None:
-                status = await self._guard.wait()
-                log.error(
-                    "The embedded bus ended by itself (status %d) and is started again: see %s.",
-                    status,
-                    self._log,
-                )
-            try:
-                await self._start(self._port)
-            except StartupError as error:
-                log.error("The embedded bus could not be started again: %s", error)  # noqa: TRY400 - one line
-                await asyncio.sleep(_PAUSE_BEFORE_RESTART)
+        while self._guard is not None:
+            status = await self._guard.wait()
+            log.error(
+                "The embedded bus ended by itself (status %d) and is started again: see %s.",
+                status,
+                self._log,
+            )
+            await self._start_again()
+
+    async def _start_again(self) -> None:
+        """Try for as long as it takes: the disk may be full, or no process may be left."""
+        async for attempt in stamina.retry_context(
+            on=(StartupError, OSError),
+            attempts=None,
+            timeout=None,
+            wait_initial=_PAUSE_BEFORE_RESTART,
+            wait_max=_PAUSE_BEFORE_RESTART,
+            wait_jitter=0,
+        ):
+            with attempt:
+                try:
+                    await self._start(self._port)
+                except (StartupError, OSError) as error:
+                    log.error("The embedded bus could not be started again: %s", error)  # noqa: TRY400 - one line
+                    raise
 
     async def stop(self) -> None:
         guard, self._guard = self._guard, None
@@ -194,15 +227,18 @@ def _lock(descriptor: int) -> bool:
     return True
 
 
-def _usable_port(port: int) -> int:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((_HOST, port))
-        except OSError as error:
-            raise StartupError(
-                f"port {port} cannot be used, so the embedded bus cannot listen there "
-                f"({error.strerror}): stop what uses it, or choose another port with "
-                f"FOURTIER_BUS_PORT (0 takes a free one)"
-            ) from error
-        return int(probe.getsockname()[1])
+def _listening(port: int) -> socket.socket:
+    """A socket for clients, which the guard inherits."""
+    listening = socket.socket()
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((_HOST, port))
+        listening.listen()
+    except OSError as error:
+        listening.close()
+        raise StartupError(
+            f"port {port} cannot be used, so the embedded bus cannot listen there "
+            f"({error.strerror}): stop what uses it, or choose another port with "
+            f"FOURTIER_BUS_PORT (0 takes a free one)"
+        ) from error
+    return listening

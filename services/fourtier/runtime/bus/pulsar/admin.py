@@ -11,6 +11,7 @@ from typing import TypeVar
 from urllib.parse import quote
 
 import aiohttp
+import stamina
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from yarl import URL
 
@@ -23,7 +24,7 @@ Body = Mapping[str, object] | int | None
 
 _WITHIN = 15.0
 #: A broker sends us on to the one that owns the namespace, which may just have moved.
-_MOST_REDIRECTS = 5
+_MAX_REDIRECTS = 5
 #: What a broker answers while another init does the same, or a namespace moves between brokers.
 _PASSES = {
     HTTPStatus.CONFLICT,
@@ -32,7 +33,7 @@ _PASSES = {
     HTTPStatus.BAD_GATEWAY,
     HTTPStatus.SERVICE_UNAVAILABLE,
 }
-_PAUSES = 0.1, 0.3, 0.9
+_ATTEMPTS = 4
 _REDIRECTS = {HTTPStatus.TEMPORARY_REDIRECT, HTTPStatus.PERMANENT_REDIRECT}
 
 
@@ -51,6 +52,10 @@ class AdminConfig:
     trust_certificates: Path | None = None
 
 
+class _TransientError(Exception):
+    """The API answered with a status of `_PASSES`."""
+
+
 class _Failure(BaseModel):
     """What Pulsar says when it does not do something."""
 
@@ -60,15 +65,15 @@ class _Failure(BaseModel):
 class PulsarAdmin:
     """The API of one cluster. Opened by `open_admin`.
 
-    Every method raises StartupError when the broker cannot be reached, refuses us, or is no Pulsar.
+    Every method raises StartupError when the broker cannot be reached, refuses us, or is another.
     """
 
-    def __init__(self, session: aiohttp.ClientSession, place: AdminConfig) -> None:
+    def __init__(self, session: aiohttp.ClientSession, config: AdminConfig) -> None:
         self._session = session
-        self._place = place
+        self._config = config
 
     async def get(self, kind: type[T], *path: str, **query: str) -> T | None:
-        """Read; None where there is no such thing."""
+        """Read; None if it does not exist."""
         status, content = await self._ask("GET", path, query=query, fine=[HTTPStatus.NOT_FOUND])
         if status == HTTPStatus.NOT_FOUND:
             self._read(_Failure, content)  # or it is somebody else's 404
@@ -76,7 +81,7 @@ class PulsarAdmin:
         return self._read(kind, content) if content else None
 
     async def version(self) -> str:
-        """The broker's version, which it tells as a bare word."""
+        """The broker's version, which it writes as a bare word."""
         _, content = await self._ask("GET", ("brokers", "version"))
         return one_line(content.decode(errors="replace")).strip('"')
 
@@ -96,7 +101,7 @@ class PulsarAdmin:
         query: Mapping[str, str] | None = None,
         fine: Collection[HTTPStatus] = (),
     ) -> tuple[HTTPStatus, bytes]:
-        base = URL(f"{self._place.url.rstrip('/')}/admin/v2")
+        base = URL(f"{self._config.url.rstrip('/')}/admin/v2")
         names = "/".join(quote(part, safe="") for part in path)
         url = URL(f"{base}/{names}", encoded=True).with_query(query)
         try:
@@ -113,16 +118,20 @@ class PulsarAdmin:
     async def _insist(
         self, method: str, url: URL, body: Body, fine: Collection[HTTPStatus]
     ) -> tuple[HTTPStatus, bytes]:
-        for pause in _PAUSES:
-            status, content = await self._follow(method, url, body)
-            if status in fine or status not in _PASSES:
+        """Ask again for a while where the answer may be another one soon."""
+        async for attempt in stamina.retry_context(
+            on=_TransientError, attempts=_ATTEMPTS, wait_initial=0.1, wait_max=1.0, wait_jitter=0.1
+        ):
+            with attempt:
+                status, content = await self._follow(method, url, body)
+                if status in _PASSES and status not in fine and attempt.num < _ATTEMPTS:
+                    raise _TransientError
                 return status, content
-            await asyncio.sleep(pause)
-        return await self._follow(method, url, body)
+        raise AssertionError("the last attempt returns or raises")
 
     async def _follow(self, method: str, url: URL, body: Body) -> tuple[HTTPStatus, bytes]:
         """Ask where we are sent. The HTTP client would leave the token behind."""
-        for _ in range(_MOST_REDIRECTS):
+        for _ in range(_MAX_REDIRECTS):
             async with self._session.request(
                 method, url, json=body, headers=self._headers, allow_redirects=False
             ) as answer:
@@ -133,12 +142,12 @@ class PulsarAdmin:
             if onward.scheme != url.scheme:
                 raise ValueError(f"it sends us from {url.scheme} to {onward.scheme}")
             url = onward
-        raise ValueError(f"it sent us on more than {_MOST_REDIRECTS} times")
+        raise ValueError(f"it sent us on more than {_MAX_REDIRECTS} times")
 
     @property
     def _headers(self) -> dict[str, str]:
         # Some resources take no body, and are refused without a type all the same.
-        token = {"Authorization": f"Bearer {self._place.token}"} if self._place.token else {}
+        token = {"Authorization": f"Bearer {self._config.token}"} if self._config.token else {}
         return {"Content-Type": "application/json", **token}
 
     def _read(self, kind: type[T], content: bytes) -> T:
@@ -146,13 +155,13 @@ class PulsarAdmin:
             return TypeAdapter(kind).validate_json(content)
         except ValidationError as error:
             raise StartupError(
-                f"what answers at {self._place.url} is no Pulsar: {self._rule}"
+                f"what answers at {self._config.url} is not a Pulsar: {self._rule}"
             ) from error
 
     def _unreachable(self, reason: object) -> StartupError:
-        told = one_line(reason, self._place.token)
+        why = one_line(reason, self._config.token)
         return StartupError(
-            f"Pulsar's admin API cannot be reached at {self._place.url}: {told}. "
+            f"Pulsar's admin API cannot be reached at {self._config.url}: {why}. "
             f"Is the broker running, and {self._rule}?"
         )
 
@@ -161,29 +170,29 @@ class PulsarAdmin:
         return "is the address in bus.admin-url or FOURTIER_BUS_ADMIN_URL that of its HTTP port"
 
     def _refused(self, status: HTTPStatus, content: bytes, asked: str) -> StartupError:
-        place = f"Pulsar's admin API at {self._place.url}"
+        api = f"Pulsar's admin API at {self._config.url}"
         if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:  # it does not tell them apart
             return StartupError(
-                f"{place} refuses {asked}: set FOURTIER_BUS_TOKEN to a valid token of a role "
+                f"{api} refuses {asked}: set FOURTIER_BUS_TOKEN to a valid token of a role "
                 f"that may administer the tenant"
             )
-        reason = one_line(content.decode(errors="replace"), self._place.token)
-        return StartupError(f"{place} answered {asked} with {status.value}: {reason}")
+        reason = one_line(content.decode(errors="replace"), self._config.token)
+        return StartupError(f"{api} answered {asked} with {status.value}: {reason}")
 
 
 @asynccontextmanager
-async def open_admin(place: AdminConfig) -> AsyncGenerator[PulsarAdmin]:
+async def open_admin(config: AdminConfig) -> AsyncGenerator[PulsarAdmin]:
     """Prepare to ask; nothing is sent yet.
 
     Raises:
         StartupError: the certificates cannot be read.
     """
     try:
-        trusted = ssl.create_default_context(cafile=place.trust_certificates)
+        trusted = ssl.create_default_context(cafile=config.trust_certificates)
     except OSError as error:
         raise StartupError(
-            f"the certificates {place.trust_certificates} cannot be used: {error.strerror}"
+            f"the certificates {config.trust_certificates} cannot be used: {error.strerror}"
         ) from error
     connector = aiohttp.TCPConnector(ssl=trusted)
     async with aiohttp.ClientSession(connector=connector) as session:
-        yield PulsarAdmin(session, place)
+        yield PulsarAdmin(session, config)

@@ -29,13 +29,13 @@ async def let_go(client: Any) -> None:
     the middle of C++ code, which aborts the process. So the thread must not be the one to wake us,
     as the library's own `close` lets it: we look whether it has let go of its callback instead.
     """
-    told = _Closed()
-    held = weakref.ref(told)
-    client._client.close_async(told)  # noqa: SLF001 - see above
-    del told
+    callback = _Closed()
+    held = weakref.ref(callback)
+    client._client.close_async(callback)  # noqa: SLF001 - see above
+    del callback
     try:
         async with asyncio.timeout(CLOSES_WITHIN):
-            while held() is not None:  # noqa: ASYNC110 - nobody may tell us, see above
+            while held() is not None:  # noqa: ASYNC110 - nobody may wake us, see above
                 await asyncio.sleep(_LOOKS_EVERY)
     except TimeoutError:
         log.warning("Closing the connection to the bus was not confirmed in time.")

@@ -27,12 +27,12 @@ _TYPES = {
     Mode.KEY_SHARED: ConsumerType.KeyShared,
     Mode.EXCLUSIVE: ConsumerType.Exclusive,
 }
-#: What a broker does not keep it drops when a member has no room.
-_ROOM_FOR_WHAT_IS_NOT_KEPT = 5_000
+#: A broker drops messages that are not persistent when the consumer has no room for them.
+_PREFETCH_NOT_PERSISTENT = 5_000
 _LITE = "pulsar-lite"
 #: A property of each consumer: the broker tells it, so that replicas of two versions can be seen.
 VERSION_PROPERTY = "fourtier-version"
-_WHO_WE_ARE = {VERSION_PROPERTY: version("fourtier")}
+_PROPERTIES = {VERSION_PROPERTY: version("fourtier")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class PulsarSecurity:
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds until a broker that does not answer is given up.
+    """Seconds until a broker that does not answer counts as failed.
 
     Attributes:
         send: for a message that was sent; the client tries again meanwhile.
@@ -57,11 +57,11 @@ class Timeouts:
 
 
 class _Turn:
-    """Lets the members of a group have a topic one after another."""
+    """Lets the consumers of a group have a topic one after another."""
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
-        self.members = 0
+        self.consumers = 0
 
 
 class PulsarBus:
@@ -69,31 +69,33 @@ class PulsarBus:
 
     Batching stays off: it makes a call wait for its delay (seen: 21 ms instead of 0.6 ms).
 
-    `pulsar-lite` 0.2 stalls a Key_Shared subscription when a member leaves, and moves keys to a new
-    member while the old one still works on them. There, one member of this connection at a time has
-    a plain shared subscription, which keeps the order, and the others wait for their turn.
-    Two processes must not serve the same group of one `pulsar-lite`.
+    `pulsar-lite` 0.2 stalls a Key_Shared subscription when a consumer leaves, and moves keys to a
+    new consumer while the old one still works on them. There, one consumer of this connection at a
+    time has a plain shared subscription, in which the order of the messages is the topic's, and the
+    others wait for their turn. A flow opens one consumer for each group; without the turns a second
+    one would silently break the order of the keys. Two processes must not serve the same group of
+    one `pulsar-lite`.
 
-    Pulsar divides the keys of a group by the names of its members. Ours have one name on all
-    topics, so that a key belongs to one process whatever is done with it: a fact of a user is
-    stored and forgotten in one place, where the two wait for each other. While members come and go
-    that does not hold: each topic is joined and left by itself.
+    Pulsar assigns the keys of a group by the names of its consumers. Ours have one name on all
+    topics, so that all messages with a key go to one process: there the store and the deletion of a
+    fact of one user wait for each other. While consumers come and go that does not hold: each topic
+    is joined and left by itself.
     """
 
     def __init__(
         self, client: Any, tenant: str, namespace: str, *, lite: bool, timeouts: Timeouts
     ) -> None:
         self._client = client
-        self._place = f"{tenant}/{namespace}"
+        self._namespace = f"{tenant}/{namespace}"
         self._lite = lite
-        self._patience = timeouts
+        self._timeouts = timeouts
         self._name = uuid.uuid4().hex
         self._producers = Producers(self._create_producer)
         self._turns: defaultdict[tuple[Address, str], _Turn] = defaultdict(_Turn)
 
     def _url(self, address: Address) -> str:
         domain = "persistent" if address.persistent else "non-persistent"
-        return f"{domain}://{self._place}/{address.name}"
+        return f"{domain}://{self._namespace}/{address.name}"
 
     async def publish(
         self,
@@ -106,6 +108,8 @@ class PulsarBus:
         """Send, and return once the broker has it.
 
         Raises:
+            RejectedByBusError: the message is too large, the topic's name is not valid, or we are
+                not authorised.
             BusError: the broker did not confirm.
         """
         await self._producers.send(address, payload, properties or {}, key)
@@ -114,91 +118,85 @@ class PulsarBus:
         return await self._client.create_producer(
             self._url(address),
             batching_enabled=False,
-            send_timeout_millis=int(self._patience.send * 1000),
+            send_timeout_millis=int(self._timeouts.send * 1000),
         )
-
-    async def forget_producer(self, address: Address) -> None:
-        """Close the producer for an address, if there is one."""
-        await self._producers.forget(address)
 
     @asynccontextmanager
     async def subscribe(self, address: Address, group: str, mode: Mode) -> AsyncGenerator[Consumer]:
         """Join a group of the topic.
 
         Raises:
-            BusError: the broker refused, for example a second member of an exclusive group.
+            BusError: the broker refused, for example a second consumer of an exclusive group.
         """
         if self._lite and mode is Mode.KEY_SHARED and address.persistent:
             joining = self._subscribe_in_turn(address, group)
         else:
             joining = self._subscribe(address, group, mode)
-        async with joining as member:
-            yield member
+        async with joining as consumer:
+            yield consumer
 
     @asynccontextmanager
     async def _subscribe(
         self, address: Address, group: str, mode: Mode
     ) -> AsyncGenerator[Consumer]:
-        member = Consumer(persistent=address.persistent)
+        consumer = Consumer(persistent=address.persistent)
         async with (
-            self._consumer(address, group, mode) as consumer,
-            _running(member.pump(consumer), f"receive {address.name}"),
+            self._joined(address, group, mode) as joined,
+            _running(consumer.pump(joined), f"receive {address.name}"),
         ):
-            yield member
+            yield consumer
 
     @asynccontextmanager
     async def _subscribe_in_turn(self, address: Address, group: str) -> AsyncGenerator[Consumer]:
         turn = self._turns[address, group]
-        turn.members += 1
+        turn.consumers += 1
         try:
-            if turn.members == 1:
-                async with turn.lock, self._subscribe(address, group, Mode.SHARED) as member:
-                    yield member
+            if turn.consumers == 1:
+                async with turn.lock, self._subscribe(address, group, Mode.SHARED) as consumer:
+                    yield consumer
             else:
-                member = Consumer(persistent=True)
-                waiting = self._wait_for_turn(turn, member, address, group)
+                consumer = Consumer(persistent=True)
+                waiting = self._wait_for_turn(turn, consumer, address, group)
                 async with _running(waiting, f"wait for {address.name}"):
-                    yield member
+                    yield consumer
         finally:
-            turn.members -= 1
+            turn.consumers -= 1
 
     async def _wait_for_turn(
-        self, turn: _Turn, member: Consumer, address: Address, group: str
+        self, turn: _Turn, consumer: Consumer, address: Address, group: str
     ) -> None:
         async with turn.lock:
             try:
-                async with self._consumer(address, group, Mode.SHARED) as consumer:
-                    await member.pump(consumer)
+                async with self._joined(address, group, Mode.SHARED) as joined:
+                    await consumer.pump(joined)
             except BusError as error:
-                await member.fail(error)
+                await consumer.fail(error)
 
     @asynccontextmanager
-    async def _consumer(self, address: Address, group: str, mode: Mode) -> AsyncGenerator[Any]:
+    async def _joined(self, address: Address, group: str, mode: Mode) -> AsyncGenerator[Any]:
         try:
-            consumer = await self._client.subscribe(
+            joined = await self._client.subscribe(
                 self._url(address),
                 group,
                 consumer_type=_TYPES[mode],
                 consumer_name=self._name if mode is Mode.KEY_SHARED else None,
-                properties=_WHO_WE_ARE,
+                properties=_PROPERTIES,
                 initial_position=(
                     InitialPosition.Earliest if address.persistent else InitialPosition.Latest
                 ),
-                receiver_queue_size=(
-                    PREFETCH if address.persistent else _ROOM_FOR_WHAT_IS_NOT_KEPT
-                ),
+                receiver_queue_size=(PREFETCH if address.persistent else _PREFETCH_NOT_PERSISTENT),
             )
         except pulsar_asyncio.PulsarException as error:
             raise BusError(f"{address.name}: cannot subscribe as {group}: {error}") from error
         try:
-            yield consumer
+            yield joined
         finally:
-            await closed(consumer, f"the subscription to {address.name}")
+            await closed(joined, f"the subscription to {address.name}")
 
     async def create_group(self, address: Address, group: str) -> None:
         """Create the subscription by joining and leaving it."""
         try:
-            async with self._consumer(address, group, Mode.SHARED):
+            async with self._joined(address, group, Mode.SHARED):
                 pass
         except BusError as error:
             cause = error.__cause__
@@ -207,7 +205,7 @@ class PulsarBus:
                 and cause.error() == pulsar.Result.ConsumerBusy
             ):
                 raise
-            # Members of another kind are there, and so is the group.
+            # It has consumers of another kind, and so the group is there.
 
     async def close(self) -> None:
         """Close the producers, then the client: the other order can abort the process."""
@@ -247,7 +245,7 @@ async def connect_pulsar(
     Raises:
         BusError: the URL is not one that Pulsar understands, or no broker answers there.
     """
-    called = await handshake(url, security.trust_certificates)
+    server = await handshake(url, security.trust_certificates, security.token)
     try:
         client = pulsar_asyncio.Client(
             url,
@@ -260,7 +258,7 @@ async def connect_pulsar(
         )
     except (ValueError, pulsar_asyncio.PulsarException) as error:
         raise BusError(f"{url} is not a Pulsar URL: {error}") from error
-    lite = called.lower().startswith(_LITE)
+    lite = server.lower().startswith(_LITE)
     bus = PulsarBus(client, tenant, namespace, lite=lite, timeouts=timeouts)
     try:
         yield bus

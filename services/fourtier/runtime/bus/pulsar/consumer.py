@@ -1,6 +1,7 @@
-"""One member of a group on a topic, over the Pulsar client's consumer."""
+"""One consumer of a group on a topic, over the Pulsar client's."""
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -9,9 +10,11 @@ import pulsar.asyncio as pulsar_asyncio
 
 from fourtier.runtime.bus.contract import BusError, Delivery
 
+log = logging.getLogger(__name__)
+
 T = TypeVar("T")
 
-#: How many messages a member may hold that it has not begun: enough to make batches, few enough
+#: How many messages a consumer may hold that it has not begun: enough to make batches, few enough
 #: that a second replica still finds work.
 PREFETCH = 200
 #: How many acknowledged messages are remembered, in case the broker has not heard of it.
@@ -22,7 +25,7 @@ class Consumer:
     """Moves what the client library receives into a queue, so that what has arrived can be seen.
 
     After a broken connection the broker sends again whatever it has no acknowledgement for: also
-    what is in hand here, and what was acknowledged a moment ago. Neither is given out once more.
+    what is in flight here, and what was just acknowledged. Neither is delivered once more.
     """
 
     def __init__(self, *, persistent: bool) -> None:
@@ -41,15 +44,15 @@ class Consumer:
                 if not self._persistent:
                     await self._queue.put(delivery)
                 elif delivery.id in self._acknowledged:
-                    await consumer.acknowledge(message)
+                    await _acknowledge_again(consumer, message)
                 elif delivery.id not in self._in_flight:
                     self._in_flight.add(delivery.id)
                     await self._queue.put(delivery)
-        except Exception as error:  # noqa: BLE001 - whoever receives is told, and nobody hangs
+        except Exception as error:  # noqa: BLE001 - `receive` raises it, and nobody hangs
             await self.fail(BusError(f"receiving failed: {error}"))
 
     async def fail(self, error: BusError) -> None:
-        """Nothing more will come; whoever receives is told why."""
+        """Nothing more will come; `receive` raises why."""
         self._failure = error
         await self._queue.put(None)
 
@@ -61,7 +64,7 @@ class Consumer:
         """
         delivery = await self._queue.get()
         if delivery is None:
-            self._queue.put_nowait(None)  # for those who ask later
+            self._queue.put_nowait(None)  # for later calls
             raise self._failure or BusError("receiving failed")
         return delivery
 
@@ -108,6 +111,14 @@ class Consumer:
         except pulsar_asyncio.PulsarException as error:
             self._acknowledged.pop(name, None)
             raise BusError(f"not acknowledged, so it will come again: {error}") from error
+
+
+async def _acknowledge_again(consumer: Any, message: Any) -> None:
+    """If it fails too, the broker sends the message once more, and there is another chance."""
+    try:
+        await consumer.acknowledge(message)
+    except pulsar_asyncio.PulsarException as error:
+        log.debug("A message that was handled could not be acknowledged again: %s", error)
 
 
 def _readable(read: Callable[[], T], otherwise: T) -> T:

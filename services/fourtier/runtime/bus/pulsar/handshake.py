@@ -1,59 +1,69 @@
-"""Greets a broker in Pulsar's own protocol before the client library is let loose on it.
+"""Asks who is there, in Pulsar's own protocol, before the client library connects.
 
-The library tries for half a minute before it says that nobody is there, or that what is there is no
-broker, and it never tells which broker it is. The one frame that is exchanged here does both.
+The library tries for half a minute before it says that nobody is there, that what is there is not a
+broker, or that the token is wrong, and it never tells which broker it is. The one frame that is
+exchanged here tells all of it at once.
 """
 
 import asyncio
 import os
 import ssl
-import struct
-from collections.abc import Iterator
 from contextlib import suppress
 from urllib.parse import urlsplit
 
 from fourtier.runtime.bus.contract import BusError
+from fourtier.runtime.bus.pulsar.frames import (
+    HEAD,
+    FrameError,
+    NotLetInError,
+    command_length,
+    connect_frame,
+    server_version,
+)
 
 _WITHIN = 5.0
 _PORTS = {"pulsar": 6650, "pulsar+ssl": 6651}
-#: BaseCommand of type CONNECT: client version `fourtier`, protocol version 12.
-_CONNECT = b"\x08\x02\x12\x0c\x0a\x08fourtier\x20\x0c"
-#: Field numbers: `connected` in BaseCommand, `server_version` in CommandConnected.
-_CONNECTED, _VERSION = 3, 1
-_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
-_SHORTEST, _LONGEST = 4, 10_000
-_MORE = 0x80
-_NO_BROKER = "what answers there is no Pulsar broker"
 
 
-async def handshake(url: str, trust_certificates: str | None = None) -> str:
-    """What the first broker of a URL that answers calls itself; empty if it wants to know us first.
+async def handshake(
+    url: str, trust_certificates: str | None = None, token: str | None = None
+) -> str:
+    """What the first broker of a URL that answers calls itself.
 
     Raises:
-        BusError: the URL is of no known kind, nobody answers, or it is no broker.
+        BusError: the URL is of no known kind, nobody answers, it is not a broker, or it does not
+            let us in.
     """
     scheme, _, rest = url.partition("://")
     if scheme not in _PORTS or not rest:
-        raise BusError(f"{url!r} is no bus: write pulsar://HOST:PORT or pulsar+ssl://HOST:PORT")
-    secure = scheme == "pulsar+ssl"
-    places = rest.split("/", maxsplit=1)[0].split(",")
+        raise BusError(f"{url!r} is not a bus: write pulsar://HOST:PORT or pulsar+ssl://HOST:PORT")
+    addresses = rest.split("/", maxsplit=1)[0].split(",")
     reasons: list[str] = []
-    for place in places:
+    for address in addresses:
         try:
-            context = ssl.create_default_context(cafile=trust_certificates) if secure else None
-            return await _handshake(place, _PORTS[scheme], context)
+            context = _context(trust_certificates) if scheme == "pulsar+ssl" else None
+            return await _handshake(address, _PORTS[scheme], context, connect_frame(token))
+        except NotLetInError as error:
+            wanted = "refuses the token" if token else "wants a token"
+            raise BusError(
+                f"the bus at {url} {wanted} ({error}): set FOURTIER_BUS_TOKEN"
+            ) from error
         except TimeoutError:
             reasons.append(f"no answer within {_WITHIN:g} seconds")
         except OSError as error:
             reasons.append(_in_words(error))
-        except EOFError:
-            reasons.append(_NO_BROKER)
+        except (EOFError, FrameError):
+            reasons.append("what answers there is not a Pulsar broker")
         except ValueError as error:
             reasons.append(str(error))
     raise BusError(
         f"no bus can be reached at {url}: {'; '.join(reasons)}. "
         f"Is the broker running, and is the URL right?"
     )
+
+
+def _context(trust_certificates: str | None) -> ssl.SSLContext:
+    return ssl.create_default_context(cafile=trust_certificates)
 
 
 def _in_words(error: OSError) -> str:
@@ -64,8 +74,10 @@ def _in_words(error: OSError) -> str:
     return os.strerror(number) if number > 0 else error.strerror or str(error)
 
 
-async def _handshake(place: str, default_port: int, context: ssl.SSLContext | None) -> str:
-    parts = urlsplit(f"//{place}")
+async def _handshake(
+    address: str, default_port: int, context: ssl.SSLContext | None, connect: bytes
+) -> str:
+    parts = urlsplit(f"//{address}")
     if parts.hostname is None:
         raise ValueError("the host is missing")
     async with asyncio.timeout(_WITHIN):
@@ -73,52 +85,10 @@ async def _handshake(place: str, default_port: int, context: ssl.SSLContext | No
             parts.hostname, parts.port or default_port, ssl=context
         )
         try:
-            size = len(_CONNECT)
-            writer.write(struct.pack(">II", size + 4, size) + _CONNECT)
-            total, length = struct.unpack(">II", await reader.readexactly(8))
-            if not _SHORTEST <= total <= _LONGEST or length > total - _SHORTEST:
-                raise ValueError(_NO_BROKER)
-            return _version(await reader.readexactly(length))
+            writer.write(connect)
+            _, length = command_length(await reader.readexactly(HEAD.size))
+            return server_version(await reader.readexactly(length))
         finally:
             writer.close()
             with suppress(OSError):
                 await writer.wait_closed()
-
-
-def _version(command: bytes) -> str:
-    for number, content in _fields(command):
-        if number == _CONNECTED:
-            for inner, text in _fields(content):
-                if inner == _VERSION:
-                    return text.decode(errors="replace")
-    return ""
-
-
-def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Number and content of each field of a protobuf message that holds text or a message."""
-    at = 0
-    while at < len(data):
-        tag, at = _varint(data, at)
-        number, kind = tag >> 3, tag & 7
-        if kind == _VARINT:
-            _, at = _varint(data, at)
-        elif kind == _BYTES:
-            length, at = _varint(data, at)
-            yield number, data[at : at + length]
-            at += length
-        elif kind in {_FIXED64, _FIXED32}:
-            at += 8 if kind == _FIXED64 else 4
-        else:
-            raise ValueError(_NO_BROKER)
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while at < len(data):
-        byte = data[at]
-        at += 1
-        value |= (byte & ~_MORE) << shift
-        if byte < _MORE:
-            return value, at
-        shift += 7
-    raise ValueError(_NO_BROKER)

@@ -104,7 +104,7 @@ def _backlog(wanted: RetentionPolicy, there: Policies) -> Policy:
     body = {
         "limitSize": wanted.backlog_megabytes * _BYTES_PER_MEGABYTE,
         "limitTime": -1,
-        # Told at once, a caller can come back later; held up, it waits and does not know for what.
+        # A caller that gets an error can retry later; one that is held up does not know why.
         "policy": "producer_exception",
     }
     note = f"{wanted.backlog_megabytes} MB, then publishing is refused"

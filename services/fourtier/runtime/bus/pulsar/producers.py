@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -9,47 +10,75 @@ from typing import Any
 import pulsar
 import pulsar.asyncio as pulsar_asyncio
 
-from fourtier.runtime.bus.contract import Address, BusError, UnconfirmedError
+from fourtier.runtime.bus.contract import (
+    Address,
+    BusError,
+    RejectedByBusError,
+    UnconfirmedError,
+)
 
 log = logging.getLogger(__name__)
 
 #: The client fails a send at 1,000 pending messages; stay well below and wait instead.
 _IN_FLIGHT = 500
-#: Producers for inboxes come and go with callers; keep the latest and close the others.
-_MOST_INBOXES = 256
-_INBOX = "inbox."
+#: Inboxes come and go with callers, and anybody may name one: so many producers are enough.
+_MAX_PRODUCERS = 256
+#: Seconds after which an unused producer of a topic that is not persistent is closed. Where it is
+#: the last one, Pulsar removes the topic.
+_IDLE = 60.0
 #: After these a producer never works again; the next message gets a new one.
 _GONE = {
     pulsar.Result.AlreadyClosed,
     pulsar.Result.ProducerFenced,
     pulsar.Result.ProducerNotInitialized,
 }
+#: After these the same message fails again, however often it is sent.
+_REJECTED = {
+    pulsar.Result.AuthenticationError,
+    pulsar.Result.AuthorizationError,
+    pulsar.Result.InvalidMessage,
+    pulsar.Result.InvalidTopicName,
+    pulsar.Result.MessageTooBig,
+    pulsar.Result.NotAllowedError,
+    pulsar.Result.TopicTerminated,
+}
 
 
 class _Producer:
     """One producer, with a bound on what is under way."""
 
-    def __init__(self, producer: Any) -> None:
-        self._producer = producer
+    def __init__(self, creating: "asyncio.Task[Any]") -> None:
+        # A task, so that all who wait for it get the same producer, and that none is lost when the
+        # one who asked first is cancelled.
+        self._creating = creating
         self._room = asyncio.Semaphore(_IN_FLIGHT)
-        self.busy = 0
+        self._users = 0
+        self._used_at = time.monotonic()
+
+    def idle(self) -> float:
+        """Seconds since it was used; 0 while it is."""
+        return 0.0 if self._users else time.monotonic() - self._used_at
 
     async def send(self, payload: bytes, properties: Mapping[str, str], key: str) -> None:
-        self.busy += 1
+        self._users += 1
         try:
+            producer = await asyncio.shield(self._creating)
             async with self._room:
-                await self._producer.send(
-                    payload, properties=dict(properties), partition_key=key or None
-                )
+                await producer.send(payload, properties=dict(properties), partition_key=key or None)
         finally:
-            self.busy -= 1
+            self._users -= 1
+            self._used_at = time.monotonic()
+
+    def is_made(self) -> bool:
+        return self._creating.done() and self._creating.exception() is None
 
     async def close(self) -> None:
-        await self._producer.close()
+        producer = await self._creating
+        await producer.close()
 
 
 class Producers:
-    """Makes, keeps and closes producers.
+    """Makes, stores and closes producers.
 
     Args:
         create: makes one for an address; raises PulsarException.
@@ -57,7 +86,12 @@ class Producers:
 
     def __init__(self, create: Callable[[Address], Awaitable[Any]]) -> None:
         self._create = create
-        self._made: OrderedDict[Address, asyncio.Task[_Producer]] = OrderedDict()
+        #: The one that was used last stands last.
+        self._made: OrderedDict[Address, _Producer] = OrderedDict()
+        self._closing: set[asyncio.Task[None]] = set()
+
+    def __len__(self) -> int:
+        return len(self._made)
 
     async def send(
         self, address: Address, payload: bytes, properties: Mapping[str, str], key: str
@@ -65,56 +99,70 @@ class Producers:
         """Send with the address's producer and wait for the broker's receipt.
 
         Raises:
-            BusError: the broker did not confirm.
+            RejectedByBusError: the broker never takes this message.
+            UnconfirmedError: there was no receipt in time.
+            BusError: it was not sent.
         """
-        producer = await self._get(address)
+        producer = self._get(address)
         try:
             await producer.send(payload, properties, key)
         except pulsar_asyncio.PulsarException as error:
-            if error.error() in _GONE:
-                await self.forget(address)
-            if error.error() == pulsar.Result.Timeout:
-                raise UnconfirmedError(f"{address.name}: no receipt: {error}") from error
-            raise BusError(f"{address.name}: not sent: {error}") from error
+            if error.error() in _GONE and self._made.get(address) is producer:
+                self._close_soon(address)
+            raise _translated(address, error, is_made=producer.is_made()) from error
 
-    async def _get(self, address: Address) -> _Producer:
-        task = self._made.get(address)
-        if task is None:
-            # A task, so that all who wait for it get the same producer, and that none is lost when
-            # the one who asked first is cancelled.
-            task = asyncio.create_task(self._make(address), name=f"producer {address.name}")
-            self._made[address] = task
-            await self._close_an_inbox()
+    def _get(self, address: Address) -> _Producer:
+        producer = self._made.get(address)
+        if producer is None:
+            self._close_unused()
+            creating = asyncio.create_task(self._make(address), name=f"producer {address.name}")
+            producer = self._made[address] = _Producer(creating)
         self._made.move_to_end(address)
-        return await asyncio.shield(task)
+        return producer
 
-    async def _make(self, address: Address) -> _Producer:
+    async def _make(self, address: Address) -> Any:
         try:
-            return _Producer(await self._create(address))
-        except pulsar_asyncio.PulsarException as error:
-            self._made.pop(address, None)
-            raise BusError(f"{address.name}: cannot publish: {error}") from error
+            return await self._create(address)
+        except BaseException:
+            del self._made[address]  # the next message tries again
+            raise
 
-    async def _close_an_inbox(self) -> None:
-        """Close the inbox producer that was idle for longest, if there are too many."""
-        inboxes = [address for address in self._made if address.name.startswith(_INBOX)]
-        if len(inboxes) > _MOST_INBOXES:
-            for address in inboxes:
-                task = self._made[address]
-                if task.done() and not task.result().busy:
-                    await self.forget(address)
-                    return
+    def _close_unused(self) -> None:
+        """Close what has been idle for long, and make room for one more."""
+        too_many = len(self._made) + 1 - _MAX_PRODUCERS
+        for address, producer in list(self._made.items()):
+            idle = producer.idle()
+            if idle and (too_many > 0 or (idle > _IDLE and not address.persistent)):
+                too_many -= 1
+                self._close_soon(address)
 
-    async def forget(self, address: Address) -> None:
-        """Close the producer for an address, if there is one."""
-        task = self._made.pop(address, None)
-        if task is None:
-            return
-        try:
-            await (await task).close()
-        except (BusError, pulsar_asyncio.PulsarException) as error:
-            log.debug("The producer for %s was not closed in order: %s", address.name, error)
+    def _close_soon(self, address: Address) -> None:
+        closing = asyncio.create_task(
+            _close(address, self._made.pop(address)), name=f"close {address.name}"
+        )
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
 
     async def close(self) -> None:
-        """Close all, side by side."""
-        await asyncio.gather(*(self.forget(address) for address in list(self._made)))
+        """Close all at once."""
+        for address in list(self._made):
+            self._close_soon(address)
+        await asyncio.gather(*self._closing)
+
+
+async def _close(address: Address, producer: _Producer) -> None:
+    try:
+        await producer.close()
+    except pulsar_asyncio.PulsarException as error:
+        log.debug("The producer for %s was not closed in order: %s", address.name, error)
+
+
+def _translated(
+    address: Address, error: pulsar_asyncio.PulsarException, *, is_made: bool
+) -> BusError:
+    what = "not sent" if is_made else "cannot publish"
+    if error.error() in _REJECTED:
+        return RejectedByBusError(f"{address.name}: {what}: {error}")
+    if is_made and error.error() == pulsar.Result.Timeout:
+        return UnconfirmedError(f"{address.name}: no receipt: {error}")
+    return BusError(f"{address.name}: {what}: {error}")

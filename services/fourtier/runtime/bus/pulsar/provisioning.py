@@ -1,7 +1,7 @@
 """Tenant, namespace, topics and groups on Pulsar, seen and made before the services start.
 
-What is published before the first consumer of a group is kept only where the group exists: a topic
-that a broker makes when it is first used has none.
+Messages that are published before a group has a consumer are stored only if the group exists: a
+topic that a broker makes when it is first used has none.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -32,7 +32,7 @@ class BusNeeds:
     """What a flow needs of its bus.
 
     Attributes:
-        groups: for each topic that is kept, the groups that its messages are kept for.
+        groups: for each persistent topic, the groups that its messages are stored for.
         dead_letters: likewise for the dead-letter queues, whose messages expire later.
     """
 
@@ -44,7 +44,7 @@ class BusNeeds:
 
 
 class _Tenant(BaseModel):
-    """That it is there is all we ask."""
+    """Only whether it exists matters."""
 
 
 class BusProvisioner:
@@ -53,12 +53,12 @@ class BusProvisioner:
     def __init__(self, admin: PulsarAdmin, needs: BusNeeds) -> None:
         self._admin = admin
         self._needs = needs
-        self._place = needs.tenant, needs.namespace
+        self._path = needs.tenant, needs.namespace
 
     async def plan(self) -> Sequence[Step]:
         """Steps for the tenant, the namespace, its policies, and each topic with its groups."""
-        there = await self._admin.get(Policies, "namespaces", *self._place)
-        tenant, namespace = f"tenant {self._needs.tenant}", f"namespace {'/'.join(self._place)}"
+        there = await self._admin.get(Policies, "namespaces", *self._path)
+        tenant, namespace = f"tenant {self._needs.tenant}", f"namespace {'/'.join(self._path)}"
         steps = [
             _step(tenant, await self._has_tenant(there) or None, self._make_tenant),
             _step(namespace, there is not None or None, self._make_namespace),
@@ -84,13 +84,13 @@ class BusProvisioner:
         await self._admin.put("tenants", self._needs.tenant, body=body)
 
     async def _make_namespace(self) -> None:
-        await self._admin.put("namespaces", *self._place, body={})
+        await self._admin.put("namespaces", *self._path, body={})
 
     def _policy(self, policy: Policy) -> Step:
         act = partial(
             self._admin.post,
             "namespaces",
-            *self._place,
+            *self._path,
             policy.path,
             body=policy.body,
             **policy.query,
@@ -98,20 +98,22 @@ class BusProvisioner:
         return _step(policy.name, policy.is_so, act, policy.note)
 
     async def _topics(self) -> set[str]:
-        """Topics by the last part of their names; one that somebody has divided counts as one."""
-        whole = await self._admin.get(list[str], "persistent", *self._place) or []
-        divided = await self._admin.get(list[str], "persistent", *self._place, "partitioned") or []
-        return {name.rpartition("/")[2] for name in (*whole, *divided)}
+        """Topics by the last part of their names; a partitioned one counts as one."""
+        whole = await self._admin.get(list[str], "persistent", *self._path) or []
+        partitioned = (
+            await self._admin.get(list[str], "persistent", *self._path, "partitioned") or []
+        )
+        return {name.rpartition("/")[2] for name in (*whole, *partitioned)}
 
     async def _topic(self, topic: str, groups: Sequence[str], *, is_there: bool) -> Step:
-        place = "persistent", *self._place, topic
-        known = await self._admin.get(list[str], *place, "subscriptions") if is_there else None
+        path = "persistent", *self._path, topic
+        known = await self._admin.get(list[str], *path, "subscriptions") if is_there else None
         missing = [group for group in groups if group not in (known or [])]
 
         async def make() -> None:
-            await self._admin.put(*place)
+            await self._admin.put(*path)
             for group in missing:
-                await self._admin.put(*place, "subscription", group, body=_EARLIEST)
+                await self._admin.put(*path, "subscription", group, body=_EARLIEST)
 
         note = f"for {', '.join(groups)}"
         if known is None:
@@ -123,16 +125,16 @@ class BusProvisioner:
         """A topic as any other, but that its messages expire later."""
         step = await self._topic(topic, groups, is_there=is_there)
         days = self._needs.retention.dead_letter_ttl_days
-        place, seconds = ("persistent", *self._place, topic, "messageTTL"), days * SECONDS_PER_DAY
-        kept = await self._admin.get(int, *place) if is_there else None
+        path, seconds = ("persistent", *self._path, topic, "messageTTL"), days * SECONDS_PER_DAY
+        set_to = await self._admin.get(int, *path) if is_there else None
 
         async def make() -> None:
             if step.act is not None:
                 await step.act()
-            await self._admin.post(*place, messageTTL=str(seconds))
+            await self._admin.post(*path, messageTTL=str(seconds))
 
         note = f"{step.note}; {f'{days} days' if days else 'never expire'}"
-        if step.state is State.THERE and kept != seconds:
+        if step.state is State.THERE and set_to != seconds:
             return Step("bus", step.what, State.DIFFERENT, note, make)
         return replace(step, note=note, act=step.act and make)
 
@@ -145,11 +147,11 @@ def _step(what: str, is_so: bool | None, act: Act, note: str = "") -> Step:
 
 
 @asynccontextmanager
-async def provision_bus(place: AdminConfig, needs: BusNeeds) -> AsyncGenerator[BusProvisioner]:
+async def provision_bus(config: AdminConfig, needs: BusNeeds) -> AsyncGenerator[BusProvisioner]:
     """Prepare to look after a broker.
 
     Raises:
         StartupError: the certificates cannot be read.
     """
-    async with open_admin(place) as admin:
+    async with open_admin(config) as admin:
         yield BusProvisioner(admin, needs)

@@ -1,0 +1,107 @@
+"""Opening the file of a LadybugDB graph, also one that a full disk has cut off."""
+
+import asyncio
+import logging
+import shutil
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import ladybug
+
+from fourtier.engines.graph.ladybug.schema import create_tables
+from fourtier.engines.graph.ladybug.store import LadybugGraphStore
+from fourtier.engines.limits import TimeLimit
+from fourtier.engines.manifest import Manifest, has_content
+from fourtier.runtime.errors import StartupError
+from fourtier.runtime.process.disk import DiskReserve
+from fourtier.runtime.service.engines import QUERY_SECONDS
+from fourtier.runtime.service.stores import GraphSchema
+
+log = logging.getLogger(__name__)
+
+#: The database takes what it needs up to this; its default would be most of the machine.
+_BUFFER_BYTES = 256 * 1024 * 1024
+
+
+@asynccontextmanager
+async def open_ladybug(
+    file: Path,
+    schema: GraphSchema,
+    *,
+    disk: DiskReserve | None = None,
+    query_seconds: float = QUERY_SECONDS,
+) -> AsyncGenerator[LadybugGraphStore]:
+    """Open or create the database file with a service's schema.
+
+    Raises:
+        StartupError: another process has the file open, it is missing although it was there, or it
+            is damaged.
+    """
+    manifest = Manifest("the graph", file)
+    sound = await asyncio.to_thread(_check, manifest)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        database = await asyncio.to_thread(_open, file)
+    except (OSError, RuntimeError) as error:
+        if "lock" in str(error):
+            raise StartupError(
+                f"the graph {file} is in use by another process: stop that one first"
+            ) from error
+        raise StartupError(
+            f"the graph {file} cannot be opened: {error}. If it is damaged, restore it from a "
+            f"backup (docs/operating.md)"
+        ) from error
+    limit = TimeLimit(f"the graph {file}", query_seconds)
+    store = LadybugGraphStore(database, limit, manifest, disk)
+    try:
+        await store.execute(lambda connection: create_tables(connection, schema))
+        if not sound:
+            await store.verify(schema)
+        await asyncio.to_thread(manifest.opened)
+        yield store
+    finally:
+        await asyncio.to_thread(store.close)
+    if not store.damaged:
+        await asyncio.to_thread(manifest.closed)
+
+
+def _check(manifest: Manifest) -> bool:
+    """As the manifest says; a graph without one is missing where its index is there."""
+    file = manifest.path
+    if not has_content(file) and not manifest.file.exists():
+        for index in file.parent.glob("vectors-*"):
+            raise StartupError(
+                f"the graph {file} is missing or empty, but its index {index} is there: restore "
+                f"it from a backup (docs/operating.md), or move the index away to begin anew"
+            )
+    sound = manifest.check()
+    manifest.opening()
+    return sound
+
+
+def _open(file: Path) -> ladybug.Database:
+    """Open the file. A transaction that was cut off while it was written is left out.
+
+    A disk that was full leaves half a transaction at the end of the log, and the database does not
+    open then; what it says depends on where the log ends. That transaction was never confirmed; a
+    copy of the log stays beside the file all the same.
+    """
+    log_file = file.with_name(f"{file.name}.wal")
+    try:
+        return ladybug.Database(str(file), buffer_pool_size=_BUFFER_BYTES)
+    except RuntimeError as error:
+        if "lock" in str(error) or not log_file.exists():
+            raise
+    copy = file.with_name(f"{log_file.name}.torn-{time.time_ns()}")
+    shutil.copyfile(log_file, copy)
+    log.error(
+        "The last transaction of the graph %s was cut off, as by a full disk; it was never "
+        "confirmed and is left out. A copy of its log is %s.",
+        file,
+        copy,
+    )
+    return ladybug.Database(
+        str(file), buffer_pool_size=_BUFFER_BYTES, throw_on_wal_replay_failure=False
+    )

@@ -1,0 +1,52 @@
+"""The options that many commands share."""
+
+import getpass
+from typing import Annotated
+
+import typer
+
+#: The flow that is run and asked where nobody names another one.
+DEFAULT_FLOW = "laptop"
+DEFAULT_COLLECTION = "default"
+
+
+def login_name() -> str:
+    """The name of the person at the keyboard; `user` where the system does not know it."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "user"
+
+
+def _scope_name(value: str) -> str:
+    """Reject a name that no message can carry.
+
+    Raises:
+        BadParameter: says what is wrong with it.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    from fourtier.schema.message import Name
+
+    try:
+        return TypeAdapter(Name).validate_python(value)
+    except ValidationError as error:
+        raise typer.BadParameter(error.errors()[0]["msg"]) from error
+
+
+User = Annotated[
+    str,
+    typer.Option(
+        "--user", "-u", help="Whose memory.", default_factory=login_name, callback=_scope_name
+    ),
+]
+Collection = Annotated[
+    str,
+    typer.Option("--collection", "-c", help="Which of their collections.", callback=_scope_name),
+]
+FlowName = Annotated[
+    str, typer.Option("--flow", "-f", help="A shipped flow's name or a flow file.")
+]
+FlowArgument = Annotated[str, typer.Argument(help="A shipped flow's name or a flow file.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="How many at most.")]

@@ -1,0 +1,175 @@
+"""Hand past dialogue to memory: JSON lines, each a turn of a conversation."""
+
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from pydantic import ValidationError
+
+from fourtier.client import Client
+from fourtier.operations.blocking import iterate_in_thread
+from fourtier.runtime.bus.contract import BusError
+from fourtier.runtime.errors import FourtierError
+from fourtier.runtime.rpc.retry import Retry
+from fourtier.runtime.validation import in_words
+from fourtier.schema.conversations import DialogueTurn
+
+#: Turns in flight at once; each is counted when the broker has confirmed it.
+_MAX_IN_FLIGHT = 64
+#: Bad lines that are reported with their reasons; the rest are only counted.
+_MAX_REPORTED = 100
+#: A broker that restarts is back within half a minute.
+_RETRY = Retry(attempts=5, first=2.0, cap=16.0)
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that cannot be imported; numbers begin with 1."""
+
+    number: int
+    reason: str
+
+
+@dataclass(slots=True)
+class ImportResult:
+    """How far an import is.
+
+    Attributes:
+        sent: turns that the broker has confirmed.
+        bad: how many lines cannot be imported; `reported` are the first of them.
+    """
+
+    sent: int = 0
+    bad: int = 0
+    reported: list[BadLine] = field(default_factory=list)
+
+    def add_bad(self, line: BadLine) -> None:
+        """Count a line that cannot be imported."""
+        self.bad += 1
+        if len(self.reported) < _MAX_REPORTED:
+            self.reported.append(line)
+
+
+class ImportInterruptedError(FourtierError):
+    """The bus failed for longer than it was waited for; what was sent until then is safe."""
+
+    type = "import-interrupted"
+
+    def __init__(self, sent: int, cause: Exception) -> None:
+        super().__init__(
+            f"the import was interrupted after {sent:,} messages: {cause}. Import the same file "
+            f"again when the flow is up: what was sent already is not doubled"
+        )
+        self.sent = sent
+
+
+async def import_turns(
+    client: Client,
+    lines: Iterable[bytes],
+    progress: Callable[[ImportResult], None] = lambda _: None,
+    retry: Retry | None = None,
+) -> ImportResult:
+    """Send every good line to the flow.
+
+    Args:
+        client: of the running flow.
+        lines: as `read_turns` takes them.
+        progress: called after each line with the result so far.
+        retry: for a bus that does not take a message; half a minute in all if it is left out.
+
+    Raises:
+        ImportInterruptedError: the bus failed, and the retries were used up.
+    """
+    result = ImportResult()
+    slots = asyncio.Semaphore(_MAX_IN_FLIGHT)
+
+    async def send(turn: DialogueTurn) -> None:
+        try:
+            await _record(client, turn, retry or _RETRY)
+        finally:
+            slots.release()
+        result.sent += 1
+        progress(result)
+
+    try:
+        turns = iterate_in_thread(read_turns(lines))
+        async with aclosing(turns), asyncio.TaskGroup() as group:
+            async for number, line in turns:
+                if isinstance(line, BadLine):
+                    result.add_bad(line)
+                    progress(result)
+                    continue
+                await slots.acquire()
+                group.create_task(send(line), name=f"line {number}")
+    except* BusError as failed:
+        raise ImportInterruptedError(result.sent, _first(failed)) from None
+    return result
+
+
+def _first(group: BaseExceptionGroup[BusError]) -> BusError:
+    """One of the errors; all have the same cause."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error if isinstance(error, BusError) else BusError(str(error))
+
+
+async def _record(client: Client, turn: DialogueTurn, retry: Retry) -> None:
+    """Publish one turn, again when the bus fails: its id makes a repetition harmless."""
+    attempt = 1
+    while True:
+        try:
+            await client.conversations.record(turn)
+        except BusError as error:
+            pause = retry.pause(attempt, error)
+            if pause is None:
+                raise
+            await asyncio.sleep(pause)
+            attempt += 1
+        else:
+            return
+
+
+class _Line(DialogueTurn):
+    """A line of the file, which may leave out the turn's id."""
+
+    turn_id: str = ""
+
+
+def read_turns(lines: Iterable[bytes]) -> Iterator[tuple[int, DialogueTurn | BadLine]]:
+    """Each line that is not blank, with its number from 1, as a turn or as the reason why not.
+
+    A line without a `turn_id` gets one made from what it says; the same words said again at the
+    same time count as another turn. A byte order mark before the first line is left out.
+    """
+    seen: Counter[str] = Counter()
+    for number, line in enumerate(lines, 1):
+        content = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
+        if content.strip():
+            yield number, _read_line(number, content, seen)
+
+
+def _read_line(number: int, content: bytes, seen: Counter[str]) -> DialogueTurn | BadLine:
+    try:
+        line = _Line.model_validate_json(content.decode("utf-8"))
+    except UnicodeDecodeError:
+        return BadLine(number, "is not UTF-8 text")
+    except ValidationError as error:
+        return BadLine(number, in_words(error, "line"))
+    if line.turn_id:
+        return line
+    identity = _identity(line)
+    seen[identity] += 1
+    return line.model_copy(update={"turn_id": f"{identity}-{seen[identity]}"})
+
+
+def _identity(turn: DialogueTurn) -> str:
+    said = (
+        f"{turn.scope.key}\n{turn.conversation_id}\n{turn.speaker}\n"
+        f"{turn.timestamp.isoformat()}\n{turn.content}"
+    )
+    return hashlib.sha256(said.encode()).hexdigest()[:24]
