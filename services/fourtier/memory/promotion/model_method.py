@@ -4,6 +4,7 @@ All questions are asked before anything is stored: a conversation whose reading 
 read again as a whole, and has left nothing behind.
 """
 
+import asyncio
 from collections.abc import Iterator, Sequence
 
 from pydantic import BaseModel, Field
@@ -67,7 +68,9 @@ class PromotionByModel(ModelMethod):
         event = experience.event
         facts: list[StoreFactRequest] = []
         drafts: list[LearnedEpisode] = []
-        parts = in_parts(experience.invocations, event.user, self._part_tokens, MAX_PARTS)
+        parts = await asyncio.to_thread(
+            in_parts, experience.invocations, event.user, self._part_tokens, MAX_PARTS
+        )
         for number, part in enumerate(parts, start=1):
             read = await self._read(event, part, f"Part {number} of {len(parts)}")
             facts += _facts(event, part, read.facts)
