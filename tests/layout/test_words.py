@@ -60,7 +60,7 @@ PHRASES = {
     r"\bside by side\b": "concurrently",
     r"\bside-by-side\b": "max-concurrency",
     r"\btold plainly\b": "said clearly",
-    r"\bis no [a-z]+\b(?! (?:longer|more|reason|use|need|point|way))": "is not a ...",
+    r"(?<!there )\bis no [a-z]+\b(?! (?:longer|more|reason|use|need|point|way))": "is not a ...",
     r"\bwho asks\b": "the caller",
     r"\bdead letters? box\b": "dead-letter queue",
     r"\bovertaken\b": "conflict",

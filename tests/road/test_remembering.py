@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fourtier.client import Client, Reply, client_on
-from fourtier.interfaces.cli.chat import newest_first
+from fourtier.interfaces.cli.memories import newest_first
 from fourtier.schema.message import Scope
 from tests.road.services import ROAD
 from tests.support.flow import running_flow

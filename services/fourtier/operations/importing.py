@@ -111,11 +111,9 @@ async def import_turns(
 
 
 def _first(group: BaseExceptionGroup[BusError]) -> BusError:
-    """One of the errors; all have the same cause."""
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error if isinstance(error, BusError) else BusError(str(error))
+    """One of the errors: all have the same cause."""
+    error = group.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error
 
 
 async def _record(client: Client, turn: DialogueTurn, retry: Retry) -> None:
