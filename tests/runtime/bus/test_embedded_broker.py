@@ -73,6 +73,12 @@ def is_alive(pid: int) -> bool:
     return True
 
 
+def is_stopped(pid: int) -> bool:
+    """Whether SIGSTOP has reached all threads, where the system tells."""
+    states = [path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/stat")]
+    return all(state.rpartition(")")[2].split()[0] == "T" for state in states)
+
+
 async def test_a_broker_that_is_gone_is_an_error_and_closing_still_works(tmp_path: Path) -> None:
     async with AsyncExitStack() as stack:
         running = AsyncExitStack()
@@ -96,6 +102,7 @@ async def test_a_broker_that_hangs_is_an_error_until_it_goes_on(tmp_path: Path) 
         await confirmed(bus, b"1")
         pid = await broker_pid(tmp_path)
         os.kill(pid, signal.SIGSTOP)
+        await wait_until(lambda: is_stopped(pid))  # on a busy machine not at once
         try:
             with pytest.raises(BusError, match="numbers: no receipt"):
                 await bus.publish(TOPIC, b"2")
