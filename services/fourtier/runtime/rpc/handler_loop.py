@@ -6,7 +6,7 @@ The one place that catches what handlers raise.
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -248,16 +248,25 @@ class HandlerLoop:
         return None
 
     async def _run(self, incoming: _Incoming, span: ProcessSpan, scope: AttemptScope) -> None:
-        if self._route.single is None:
-            await self._run_batch([incoming], span)
-            return
+        """Call the handler, and answer what it gives back."""
         set_current_envelope(incoming.envelope)
+        if self._route.stream is not None:
+            await self._run_stream(self._route.stream(incoming.message), incoming, scope)
+        elif self._route.single is not None:
+            result = await self._route.single(incoming.message)
+            if result is not None:
+                await self._results.reply(incoming.envelope, result, last=True)
+        else:
+            await self._run_batch([incoming], span)
+
+    async def _run_stream(
+        self, results: AsyncIterator[Message], incoming: _Incoming, scope: AttemptScope
+    ) -> None:
         last, sequence = False, 0
-        results = self._route.single(incoming.message)
         try:
             async for result in results:
                 scope.progress()
-                last = self._route.last is None or self._route.last(result)
+                last = self._route.last is not None and self._route.last(result)
                 await self._results.reply(incoming.envelope, result, last=last, sequence=sequence)
                 sequence += 1
                 if last:
@@ -265,17 +274,18 @@ class HandlerLoop:
         finally:
             if isinstance(results, AsyncGenerator):
                 await results.aclose()
-        if self._route.last is not None and not last:
+        if not last:
             raise PermanentError(f"{self._topic}: the answer ended before its last message")
 
     async def _run_batch(self, batch: Sequence[_Incoming], span: ProcessSpan) -> None:
         if self._route.batch is None:
             raise TypeError(f"the route of {self._topic} has no handler")
         results = await self._route.batch([incoming.message for incoming in batch])
+        if results is None:  # events, which nobody waits for
+            return
         for index, (incoming, result) in enumerate(zip(batch, results, strict=True)):
-            if result is not None:
-                with span.answering(index):
-                    await self._results.reply(incoming.envelope, result, last=True)
+            with span.answering(index):
+                await self._results.reply(incoming.envelope, result, last=True)
 
     def _decide(self, received: Envelope, attempts: Attempts, error: Exception) -> float | None:
         """Seconds until the next attempt, None to fail. A query is retried by its caller."""

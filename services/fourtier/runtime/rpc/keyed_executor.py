@@ -1,9 +1,10 @@
 """Runs jobs of one key in order and of different keys concurrently, a bounded number at a time."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
-Job = Callable[[], Awaitable[None]]
+Job = Callable[[], Coroutine[Any, Any, None]]
 
 #: Jobs that wait cost little, and one key with many of them must not hold up the others.
 _MAX_IN_FLIGHT = 256
@@ -39,7 +40,7 @@ class KeyedExecutor:
         """
         await self._in_flight.acquire()
         before = self._last.get(key) if key else None
-        task = self._group.create_task(self._run(job, before))
+        task = self._group.create_task(job() if before is None else _behind(before, job))
         if key:
             self._last[key] = task
         task.add_done_callback(lambda done: self._done(key, done))
@@ -50,13 +51,8 @@ class KeyedExecutor:
         Returns at once, unless a thousand of them are not done yet.
         """
         await self._aside.acquire()
-        task = self._group.create_task(_run_alone(job))
+        task = self._group.create_task(job())
         task.add_done_callback(lambda _: self._aside.release())
-
-    async def _run(self, job: Job, before: asyncio.Task[None] | None) -> None:
-        if before is not None:
-            await asyncio.wait([before])
-        await job()
 
     def _done(self, key: str, task: asyncio.Task[None]) -> None:
         self._in_flight.release()
@@ -64,5 +60,6 @@ class KeyedExecutor:
             del self._last[key]
 
 
-async def _run_alone(job: Job) -> None:
+async def _behind(before: asyncio.Task[None], job: Job) -> None:
+    await asyncio.wait([before])
     await job()

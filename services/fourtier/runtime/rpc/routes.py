@@ -13,17 +13,17 @@ M = TypeVar("M", bound=Message)
 Q = TypeVar("Q", bound=Message)
 A = TypeVar("A", bound=Message)
 
-#: Handles a batch of messages; one result for each, None where there is no answer.
-BatchHandler = Callable[[Sequence[Any]], Awaitable[Sequence[Message | None]]]
+#: Handles one message; gives back what is answered, None where there is no answer.
+SingleHandler = Callable[[Any], Awaitable[Message | None]]
 #: Handles one message; yields what is answered.
-SingleHandler = Callable[[Any], AsyncIterator[Message]]
-
-_NO_RESULTS: Sequence[Message] = ()
+StreamHandler = Callable[[Any], AsyncIterator[Message]]
+#: Handles a batch of messages; one answer for each, None where there are no answers.
+BatchHandler = Callable[[Sequence[Any]], Awaitable[Sequence[Message] | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One topic of a service and what is done with its messages.
+    """One topic of a service and what is done with its messages, by one of three handlers.
 
     Attributes:
         max_concurrency: how many messages are handled at once; those with one key never are.
@@ -36,6 +36,7 @@ class Route:
 
     topic: Topic[Any]
     single: SingleHandler | None = None
+    stream: StreamHandler | None = None
     batch: BatchHandler | None = None
     max_concurrency: int = 16
     max_batch_size: int = 64
@@ -59,14 +60,8 @@ def event_route(
     timeout: float | None = None,
 ) -> Route:
     """Handle each message of a topic."""
-
-    async def single(message: M) -> AsyncIterator[Message]:
-        await handler(message)
-        for result in _NO_RESULTS:
-            yield result
-
     return Route(
-        topic, single=single, max_concurrency=max_concurrency, retry=retry, timeout=timeout
+        topic, single=handler, max_concurrency=max_concurrency, retry=retry, timeout=timeout
     )
 
 
@@ -79,12 +74,7 @@ def event_batch_route(
     timeout: float | None = None,
 ) -> Route:
     """Handle messages of a topic in batches of what has arrived."""
-
-    async def batch(messages: Sequence[M]) -> Sequence[Message | None]:
-        await handler(messages)
-        return [None] * len(messages)
-
-    return Route(topic, batch=batch, max_batch_size=max_batch_size, retry=retry, timeout=timeout)
+    return Route(topic, batch=handler, max_batch_size=max_batch_size, retry=retry, timeout=timeout)
 
 
 def call_route(
@@ -96,12 +86,8 @@ def call_route(
     timeout: float | None = None,
 ) -> Route:
     """Answer each call with one message."""
-
-    async def single(question: Q) -> AsyncIterator[Message]:
-        yield await handler(question)
-
     return Route(
-        call.topic, single=single, max_concurrency=max_concurrency, retry=retry, timeout=timeout
+        call.topic, single=handler, max_concurrency=max_concurrency, retry=retry, timeout=timeout
     )
 
 
@@ -137,7 +123,7 @@ def stream_route(
         raise TypeError(f"{call.topic.name} answers with one message: use call_route()")
     return Route(
         call.topic,
-        single=handler,
+        stream=handler,
         max_concurrency=max_concurrency,
         retry=retry,
         last=call.last,

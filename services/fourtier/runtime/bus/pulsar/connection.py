@@ -112,7 +112,10 @@ class PulsarBus:
                 not authorised.
             BusError: the broker did not confirm.
         """
-        await self._producers.send(address, payload, properties or {}, key)
+        async with self._producers.borrowed(address) as producer:
+            await producer.send(
+                payload, properties=dict(properties or {}), partition_key=key or None
+            )
 
     async def _create_producer(self, address: Address) -> Any:
         return await self._client.create_producer(

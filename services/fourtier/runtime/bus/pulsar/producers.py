@@ -4,7 +4,8 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pulsar
@@ -59,12 +60,13 @@ class _Producer:
         """Seconds since it was used; 0 while it is."""
         return 0.0 if self._users else time.monotonic() - self._used_at
 
-    async def send(self, payload: bytes, properties: Mapping[str, str], key: str) -> None:
+    @asynccontextmanager
+    async def borrowed(self) -> AsyncGenerator[Any]:
         self._users += 1
         try:
             producer = await asyncio.shield(self._creating)
             async with self._room:
-                await producer.send(payload, properties=dict(properties), partition_key=key or None)
+                yield producer
         finally:
             self._users -= 1
             self._used_at = time.monotonic()
@@ -93,10 +95,9 @@ class Producers:
     def __len__(self) -> int:
         return len(self._made)
 
-    async def send(
-        self, address: Address, payload: bytes, properties: Mapping[str, str], key: str
-    ) -> None:
-        """Send with the address's producer and wait for the broker's receipt.
+    @asynccontextmanager
+    async def borrowed(self, address: Address) -> AsyncGenerator[Any]:
+        """The address's producer for sending one message and waiting for the broker's receipt.
 
         Raises:
             RejectedByBusError: the broker never takes this message.
@@ -105,7 +106,8 @@ class Producers:
         """
         producer = self._get(address)
         try:
-            await producer.send(payload, properties, key)
+            async with producer.borrowed() as made:
+                yield made
         except pulsar_asyncio.PulsarException as error:
             if error.error() in _GONE and self._made.get(address) is producer:
                 self._close_soon(address)
