@@ -59,6 +59,7 @@ def test_compact_json_keeps_whole_fields() -> None:
 
 @given(SENTENCES, st.integers(1, 400))
 @example("1,000,000 1,000,000,000 0 100,000 0", 26)
+@example("00 100", 5)
 def test_a_cut_is_within_its_limit_and_invents_no_word(text: str, limit: int) -> None:
     passage = Passage(text)
     short = passage.cut(limit)

@@ -43,7 +43,10 @@ class Passage:
         choice.take_each(self._names, int(limit * _NAMES), around=0)
         choice.take_run(range(len(self.words)), int(choice.room * _BEGINNING))
         choice.take_run(range(len(self.words) - 1, -1, -1), choice.room)
-        return choice.text() or self.whole[: limit - 1] + _GAP
+        if text := choice.text():
+            return text
+        words, _, _ = self.whole[: limit - 1].rpartition(" ")
+        return f"{words} {_GAP}" if words else self.whole[: limit - 1] + _GAP
 
     @cached_property
     def _with_digits(self) -> Sequence[int]:
