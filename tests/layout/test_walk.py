@@ -1,5 +1,6 @@
 """One call from the client to its store and back passes the files that CONTRIBUTING.md names."""
 
+import inspect
 import re
 import sys
 from collections.abc import Callable
@@ -39,6 +40,12 @@ def files_on_the_stack() -> list[str]:
     return list(reversed(found))
 
 
+def files_of(function: Callable[..., Any]) -> list[str]:
+    """The file of a function, if it is one of Fourtier's."""
+    file = Path(inspect.getsourcefile(function) or "")
+    return [str(file.relative_to(ROOT.parent))] if file.is_relative_to(ROOT) else []
+
+
 class Passed:
     """Notes which files are on the stack whenever something is called."""
 
@@ -49,8 +56,10 @@ class Passed:
     def at(self, owner: Any, name: str) -> None:
         original: Callable[..., Any] = getattr(owner, name)
 
+        own = files_of(original)
+
         def noted(*arguments: Any, **options: Any) -> Any:
-            self.stacks.append(files_on_the_stack())
+            self.stacks.append(list(dict.fromkeys([*files_on_the_stack(), *own])))
             return original(*arguments, **options)
 
         self._monkeypatch.setattr(owner, name, noted)

@@ -6,8 +6,10 @@ the service answers with an error, `DeadlineExceededError` when no answer comes 
 """
 
 from datetime import UTC, datetime
+from typing import Any, TypeVar
 
-from fourtier.client.requests import ScopedCalls
+from fourtier.client.requests import new_request
+from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.conversations import (
     DELETE_CONVERSATION,
     DIALOGUE_RECORDED,
@@ -41,7 +43,32 @@ from fourtier.schema.facts import (
     ReindexFactsResponse,
     StoreFactResponse,
 )
-from fourtier.schema.message import Scope
+from fourtier.schema.message import Answer, Scope, Scoped
+from fourtier.schema.topics import Call
+
+Q = TypeVar("Q", bound=Scoped)
+A = TypeVar("A", bound=Answer)
+
+
+class ScopedCalls:
+    """Base of the memory calls: each is about the memory of one scope."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    async def _call(self, call: Call[Q, A], scope: Scope, **fields: Any) -> A:
+        """Ask a service about a scope.
+
+        Raises:
+            InvalidRequestError: an argument cannot be used.
+            CallFailedError: the service answered with an error.
+            DeadlineExceededError: no answer before the call's deadline.
+            BusError: the broker did not take the request.
+        """
+        request = new_request(
+            call.topic.payload, user=scope.user, collection=scope.collection, **fields
+        )
+        return await self._caller.call(call, request)
 
 
 class Facts(ScopedCalls):

@@ -92,7 +92,7 @@ async def test_an_answer_streams_through_the_bus(
     services = {"completion": {"dialect": dialect}}
     async with running_flow(tmp_path, services, bus="embedded", settings=model.settings) as flow:
         pieces = flow.caller.stream(COMPLETE, CompleteRequest(messages=QUESTION))
-        if dialect == "tools":  # in JSON the first piece is no text yet
+        if dialect == "tools":  # in JSON the first piece has no text yet
             assert (await anext(pieces)).content == "First"
         gate.set()
         rest = [piece async for piece in pieces]

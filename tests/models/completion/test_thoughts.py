@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fourtier.models.completion.dialects.thoughts import HOLD, Splitter
 from fourtier.schema.completion import CompletionPiece
 
-LONG = "This is said at length, and it is no preface to a tool call at all. " * 3
+LONG = "This is said at length, and it does not lead to a tool call at all. " * 3
 
 
 def joined(pieces: Sequence[CompletionPiece]) -> tuple[str, str]:

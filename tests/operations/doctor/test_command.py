@@ -166,7 +166,7 @@ async def test_a_vector_server_is_shown_with_its_version_or_its_error(
         (failing(401, f"no: {TOKEN}"), "set FOURTIER_BUS_TOKEN"),
         (failing(500, f"no: Bearer {TOKEN}"), "[secret]"),
         (failing(404, "Namespace not found"), "what is published is not stored"),
-        (qdrant, "is no Pulsar"),
+        (qdrant, "is not a Pulsar"),
     ],
 )
 async def test_an_admin_api_that_fails_is_one_row(doctor: Doctor, answer: Any, said: str) -> None:

@@ -11,6 +11,7 @@ import typer
 from fourtier.flows.model import read_flow
 from fourtier.interfaces.cli.main import app
 from fourtier.runtime.bus.config import RetentionPolicy
+from fourtier.runtime.rpc.limits import Limits
 from fourtier.runtime.service.registry import load_service
 from fourtier.runtime.settings import Settings
 
@@ -78,7 +79,7 @@ def test_every_setting_is_one() -> None:
 
 
 def test_every_key_is_one() -> None:
-    models = [RetentionPolicy, *(load_service(name).parameters for name in SERVICES)]
+    models = [RetentionPolicy, Limits, *(load_service(name).parameters for name in SERVICES)]
     keys = {field.replace("_", "-") for model in models for field in model.model_fields}
     collections = {each.name for name in SERVICES for each in load_service(name).stores.collections}
     named = {word for word in INLINE if re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", word)}

@@ -116,11 +116,14 @@ async def test_a_producer_that_cannot_be_made_is_tried_again() -> None:
         return Sink()
 
     made = Producers(create)
-    results = await asyncio.gather(
-        *(made.send(TOPIC, b"x", {}, "") for _ in range(3)), return_exceptions=True
-    )
+
+    async def send() -> None:
+        async with made.borrowed(TOPIC) as producer:
+            await producer.send(b"x")
+
+    results = await asyncio.gather(*(send() for _ in range(3)), return_exceptions=True)
     assert [type(result) for result in results] == [BusError] * 3
     assert "numbers: cannot publish" in str(results[0])
-    await made.send(TOPIC, b"x", {}, "")
+    await send()
     await made.close()
     assert len(made) == 0

@@ -23,6 +23,7 @@ LIMIT = 3
 def messages_of_the_last_hour_are_new(monkeypatch: pytest.MonkeyPatch) -> None:
     """No replica can have begun them, although this subscription is younger than a second."""
     monkeypatch.setattr("fourtier.runtime.rpc.admission._CLOCK_SKEW", -3_600)
+    monkeypatch.setattr("fourtier.runtime.rpc.admission._FRESH", 3_600)
 
 
 class Slow:
@@ -95,15 +96,24 @@ def test_a_message_that_a_stopped_replica_may_have_begun_is_taken_on(
     assert (admission.overload(delivery, Envelope.of(properties, "1")) is not None) == shed
 
 
-@pytest.mark.parametrize(("seconds_ago", "shed"), [(10, True), (57, False), (70, False)])
-def test_an_old_message_is_shed_too(
-    monkeypatch: pytest.MonkeyPatch, seconds_ago: float, *, shed: bool
+@pytest.mark.parametrize(
+    ("seconds_ago", "in_flight", "shed"),
+    [
+        (1, 2, True),  # new, and there is no room
+        (10, 2, False),  # old: a replica that has gone may have begun it, and left it unmarked
+        (10, 8, True),  # so many no replica leaves: they waited for a busy machine
+        (57, 8, False),  # it may be from before this subscription
+        (70, 8, False),
+    ],
+)
+def test_an_old_message_is_taken_on_within_bounds(
+    monkeypatch: pytest.MonkeyPatch, seconds_ago: float, in_flight: int, *, shed: bool
 ) -> None:
-    """It waited for a busy machine. Only what is older than the subscription may have begun."""
     monkeypatch.undo()
-    admission = Admission("test.durable", max_in_flight=1, max_concurrency=1)
+    admission = Admission("test.durable", max_in_flight=2, max_concurrency=1)
     admission._since -= 60
-    admission.take()
+    for _ in range(in_flight):
+        admission.take()
     properties = {"id": "1", "reply-to": "inbox.test"}
     delivery = Delivery("1", b"", properties, "k", time.time() - seconds_ago, False, _acknowledge)
 

@@ -1,4 +1,8 @@
-"""The health endpoint: /live, /ready and /metrics on one small HTTP server."""
+"""The health endpoint: liveness, readiness and metrics on one small HTTP server.
+
+`/live` fails when a handler hangs beyond its time limit, `/ready` while the process takes no
+messages; `/metrics` is for Prometheus.
+"""
 
 import os
 from collections.abc import AsyncGenerator

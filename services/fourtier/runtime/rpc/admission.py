@@ -18,6 +18,10 @@ from fourtier.runtime.rpc.envelope import Envelope
 _WEIGHT = 0.1
 #: By how many seconds the clocks of a publisher and of this process may differ.
 _CLOCK_SKEW = 5.0
+#: A younger message, in seconds, was not in flight anywhere else.
+_FRESH = 3.0
+#: A replica leaves at most what it may have in flight; room for three that go at the same time.
+HEADROOM = 4
 
 
 class Admission:
@@ -40,19 +44,27 @@ class Admission:
         """Why a message is shed; None where it is taken on."""
         if self._max_in_flight is None or self._in_flight < self._max_in_flight:
             return None
-        if received.reply_to is None or received.is_retry or self._may_have_begun(delivery):
+        if received.reply_to is None or received.is_retry or self._has_begun(delivery):
+            return None
+        if self._is_old(delivery) and self._in_flight < HEADROOM * self._max_in_flight:
             return None
         seconds = self._in_flight * self._mean_seconds / self._max_concurrency
         return OverloadedError(self._topic, self._in_flight, max(1, math.ceil(seconds)))
 
-    def _may_have_begun(self, delivery: Delivery) -> bool:
-        """Whether a replica that is gone may have had it in flight.
+    def _has_begun(self, delivery: Delivery) -> bool:
+        """Whether a replica that is gone had it in flight, or may have had before this one came.
 
-        A broker marks what it redelivers to another consumer of a subscription. It forgets the mark
-        when no consumer was left, so a message from before this consumer counts as begun too. A
-        publisher whose clock is wrong has its messages taken on, or shed, too often: no more.
+        A publisher whose clock is wrong has its messages taken on, or shed, too often: no more.
         """
         return delivery.redelivered or delivery.published_at < self._since + _CLOCK_SKEW
+
+    def _is_old(self, delivery: Delivery) -> bool:
+        """Whether it may have been in flight elsewhere: Pulsar does not mark what it redelivers.
+
+        On a busy machine new messages are old too when they arrive. So old ones are taken on only
+        as far as the replicas that have gone can have left some: there is an end to it.
+        """
+        return time.time() - delivery.published_at > _FRESH
 
     def take(self) -> None:
         """One more is in flight."""

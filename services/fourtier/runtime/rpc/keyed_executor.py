@@ -1,4 +1,8 @@
-"""Runs jobs of one key in order and of different keys concurrently, a bounded number at a time."""
+"""Runs jobs of one key in order and of different keys concurrently, a bounded number at a time.
+
+The bound is the backpressure of a route: `put` returns when there is room, so a service that cannot
+keep up takes no more messages, and they wait on the bus.
+"""
 
 import asyncio
 from collections.abc import Callable, Coroutine

@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
 from fourtier.runtime.bus.contract import Address, Bus, Delivery, Mode, Subscription
 from fourtier.runtime.rpc import envelope
+from fourtier.runtime.rpc.admission import HEADROOM
 from fourtier.runtime.rpc.attempts import RunningAttempts
 from fourtier.runtime.rpc.handler_loop import HandlerLoop
 from fourtier.runtime.rpc.heartbeat import Heartbeats, heartbeats_on
@@ -98,7 +99,7 @@ class Server:
             self._bus,
             self._service,
             route,
-            executor=KeyedExecutor(group, max_concurrency, route.max_in_flight or 0),
+            executor=KeyedExecutor(group, max_concurrency, HEADROOM * (route.max_in_flight or 0)),
             heartbeats=heartbeats,
             attempts=attempts,
             stopping=self._stopping,
