@@ -60,7 +60,9 @@ PHRASES = {
     r"\bside by side\b": "concurrently",
     r"\bside-by-side\b": "max-concurrency",
     r"\btold plainly\b": "said clearly",
-    r"(?<!there )\bis no (?!longer\b|more\b|reason\b|use\b|need\b|point\b|way\b)[a-z]+": "is not a ...",
+    r"(?<!there )\bis no (?!longer\b|more\b|reason\b|use\b|need\b|point\b|way\b)[a-z]+": (
+        "is not a ..."
+    ),
     r"\bwho asks\b": "the caller",
     r"\bdead letters? box\b": "dead-letter queue",
     r"\bovertaken\b": "conflict",

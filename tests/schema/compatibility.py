@@ -1,4 +1,4 @@
-"""Whether old and new replicas can work at the same time: what two versions of the messages differ in.
+"""Whether old and new replicas can work at the same time: how two versions of messages differ.
 
 A reader ignores fields that it does not know and does without those that have a default. So a new
 version may add fields with a default, models and topics, take longer texts and larger numbers, and

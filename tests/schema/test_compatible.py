@@ -15,7 +15,9 @@ from tests.schema.snapshot import Declared, as_text, last_released, present, sna
 
 def test_the_present_messages_are_compatible_with_the_last_release() -> None:
     broken = incompatible(last_released(), present())
-    advice = "Old and new replicas run at the same time: see `Messages change compatibly` in CONTRIBUTING."
+    advice = (
+        "Old and new replicas run at one time: see `Messages change compatibly` in CONTRIBUTING."
+    )
     assert not broken, "\n".join([*broken, advice])
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from fourtier.runtime.bus.contract import Address, Mode
-from fourtier.runtime.bus.embedded.storage.compaction import database_in
 from fourtier.runtime.bus.embedded.maintenance import REST, Usage, is_due
+from fourtier.runtime.bus.embedded.storage.compaction import database_in
 from fourtier.runtime.bus.opening import BusConfig, open_bus
 from tests.runtime.bus.storage_support import content
 from tests.support.waiting import wait_until

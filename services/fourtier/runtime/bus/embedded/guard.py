@@ -21,9 +21,9 @@ from pathlib import Path
 
 from fourtier.runtime.bus.embedded.access_token import read_token
 from fourtier.runtime.bus.embedded.gate import Client, Gate
+from fourtier.runtime.bus.embedded.maintenance import is_due, usage
 from fourtier.runtime.bus.embedded.private_network import enter_private_network
 from fourtier.runtime.bus.embedded.storage.entry_logs import database_in
-from fourtier.runtime.bus.embedded.maintenance import is_due, usage
 
 #: What the parent is told when the broker answers for the first time.
 PRIVATE, SHARED = b"private\n", b"shared\n"
