@@ -16,7 +16,7 @@ from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, connect_pulsa
 from fourtier.runtime.process.running import read_running
 from fourtier.schema.message import Scope
 from tests.operations.provisioning.standin import failing, in_thread, standing_in
-from tests.runtime.rpc.support import listening, silent
+from tests.runtime.rpc.support import listening, no_answer
 from tests.support.ports import free_port
 from tests.support.process import FlowCommand
 from tests.support.waiting import wait_until
@@ -183,7 +183,7 @@ async def test_servers_that_do_not_answer_delay_nothing_for_long(
 ) -> None:
     monkeypatch.setattr("fourtier.operations.doctor.findings._WITHIN", 0.5)
     monkeypatch.setattr("fourtier.runtime.bus.pulsar.handshake._WITHIN", 0.5)
-    async with listening(silent) as address:
+    async with listening(no_answer) as address:
         change(flow, NOBODY, address)
         code, rows = await in_thread(doctor)
     assert code == 1

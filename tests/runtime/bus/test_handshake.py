@@ -11,7 +11,7 @@ from fourtier.runtime.bus.opening import BusConfig, open_bus
 from fourtier.runtime.bus.pulsar.frames import connect_frame, error_frame
 from fourtier.runtime.bus.pulsar.handshake import handshake
 from fourtier.runtime.errors import StartupError
-from tests.runtime.rpc.support import Answering, listening, silent
+from tests.runtime.rpc.support import Answering, listening, no_answer
 
 
 def says(answer: bytes) -> Answering:
@@ -77,7 +77,7 @@ async def test_a_failed_tls_handshake_is_reported_in_its_own_words() -> None:
 async def test_a_broker_that_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fourtier.runtime.bus.pulsar.handshake._WITHIN", 0.05)
 
-    async with listening(silent) as address:
+    async with listening(no_answer) as address:
         with pytest.raises(BusError, match=r"no answer within 0\.05 seconds"):
             await handshake(f"pulsar://{address}")
 
