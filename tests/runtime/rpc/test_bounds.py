@@ -8,7 +8,7 @@ import pytest
 
 from fourtier.runtime.bus.contract import Address
 from fourtier.runtime.errors import LostAnswerError
-from fourtier.runtime.rpc import caller as calling
+from fourtier.runtime.rpc import pending_call
 from fourtier.runtime.rpc.caller import open_caller
 from fourtier.runtime.rpc.envelope import Envelope
 from fourtier.runtime.rpc.heartbeat import Heartbeats
@@ -95,7 +95,7 @@ async def test_a_reason_of_any_size_is_cut(caplog: pytest.LogCaptureFixture) -> 
 @on_its_own_clock
 async def test_answers_that_nobody_reads_are_dropped_and_the_stream_fails() -> None:
     bus = FailingBus()
-    unread = calling._MAX_UNREAD + 100
+    unread = pending_call._MAX_UNREAD + 100
     all_sent = asyncio.Event()
 
     async def flood(_note: Note) -> AsyncIterator[Reply]:

@@ -143,7 +143,7 @@ async def test_a_copy_of_a_cancelled_question_is_never_begun() -> None:
     async with served(bus, endless.route(DURABLE)), open_caller(bus) as caller:
         stream = caller.stream(DURABLE, Note(key="k", number=1), message_id="same")
         await anext(stream)
-        (call,) = [asked.properties["call"] for asked in caller._asked.values()]
+        (call,) = [asked.properties["call"] for asked in caller._pending.values()]
         await bus.publish(
             Address(DURABLE.topic.name),
             Note(key="k", number=2).model_dump_json().encode(),

@@ -6,8 +6,6 @@ from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
-
 from fourtier.runtime import telemetry
 from fourtier.runtime.bus.contract import (
     Address,
@@ -18,17 +16,13 @@ from fourtier.runtime.bus.contract import (
     Subscription,
     UnconfirmedError,
 )
-from fourtier.runtime.errors import (
-    CallFailedError,
-    DeadlineExceededError,
-    LostAnswerError,
-    PermanentError,
-)
+from fourtier.runtime.errors import DeadlineExceededError, LostAnswerError
 from fourtier.runtime.rpc import envelope
 from fourtier.runtime.rpc.heartbeat import HeartbeatTimeout
 from fourtier.runtime.rpc.instrumentation import call_span
+from fourtier.runtime.rpc.pending_call import PendingCall, read_answer
 from fourtier.runtime.rpc.routes import cancel_address
-from fourtier.schema.message import Answer, Message
+from fourtier.schema.message import Message
 from fourtier.schema.topics import Call, Topic
 
 log = logging.getLogger(__name__)
@@ -41,31 +35,6 @@ A = TypeVar("A", bound=Message)
 _RETRY_AFTER = 0.5
 #: A cancellation that cannot be sent is not worth waiting for, in seconds.
 _CANCEL_TIMEOUT = 2.0
-#: Answers that arrive faster than they are read; a stream that is further behind fails.
-_MAX_UNREAD = 10_000
-
-
-class _Asked:
-    """A call under way: what is sent for it, and what has come back.
-
-    Attributes:
-        sequence: the number of the next message of a stream.
-        ended: whether its last message has come.
-        lost: whether answers were dropped, as too many were unread.
-    """
-
-    def __init__(self, properties: dict[str, str]) -> None:
-        self.properties = properties
-        self.answers: asyncio.Queue[Delivery | BusError] = asyncio.Queue()
-        self.sequence = 0
-        self.ended = False
-        self.lost = False
-
-    def take(self, delivery: Delivery) -> None:
-        """An answer has come in; behind one that was dropped, none is taken any more."""
-        self.lost = self.lost or self.answers.qsize() >= _MAX_UNREAD
-        if not self.lost:
-            self.answers.put_nowait(delivery)
 
 
 class Caller:
@@ -78,7 +47,7 @@ class Caller:
         self._bus = bus
         self._heartbeat_timeout = heartbeat_timeout
         self._inbox = Address(f"inbox.{envelope.new_id()}", persistent=False)
-        self._asked: dict[str, _Asked] = {}
+        self._pending: dict[str, PendingCall] = {}
         self._disconnected: BusError | None = None
         self._became_disconnected = asyncio.Event()
         self._cancelling: set[asyncio.Task[None]] = set()
@@ -107,7 +76,7 @@ class Caller:
             BusError: the broker did not take the question, or answers cannot come in any more.
         """
         with self._asking(call, question, "") as asked:
-            return _read(call, await self._first(call, question, asked))
+            return read_answer(call, await self._first(call, question, asked))
 
     async def stream(
         self, call: Call[Q, A], question: Q, *, message_id: str = ""
@@ -127,12 +96,12 @@ class Caller:
                     except UnconfirmedError as error:  # the broker is gone for a while: a restart
                         log.warning("A question is sent again when its bus is back: %s", error)
                     delivery = await self._message(call, question, asked, begun=False)
-                _check_sequence(call, delivery, asked)
-                yield _read(call, delivery)
+                asked.check_sequence(delivery)
+                yield read_answer(call, delivery)
                 while not asked.ended:
                     delivery = await self._message(call, question, asked, begun=True)
-                    _check_sequence(call, delivery, asked)
-                    yield _read(call, delivery)
+                    asked.check_sequence(delivery)
+                    yield read_answer(call, delivery)
             finally:
                 if not asked.ended:
                     self._cancel(call.topic, asked.properties)
@@ -159,7 +128,7 @@ class Caller:
         await asyncio.gather(*self._cancelling, return_exceptions=True)
 
     @contextmanager
-    def _asking(self, call: Call[Q, A], question: Q, message_id: str) -> Generator[_Asked]:
+    def _asking(self, call: Call[Q, A], question: Q, message_id: str) -> Generator[PendingCall]:
         """Expect answers for as long as the context is open.
 
         Raises:
@@ -172,16 +141,16 @@ class Caller:
             properties[envelope.ID] = message_id
         properties[envelope.REPLY_TO] = self._inbox.name
         properties[envelope.TIMEOUT] = str(int(call.deadline * 1000))
-        asked = _Asked(properties)
+        asked = PendingCall(call, properties)
         call_id = properties[envelope.ID]
-        self._asked[call_id] = asked
+        self._pending[call_id] = asked
         try:
             yield asked
         finally:
-            if self._asked.get(call_id) is asked:
-                del self._asked[call_id]
+            if self._pending.get(call_id) is asked:
+                del self._pending[call_id]
 
-    async def _first(self, call: Call[Q, A], question: Q, asked: _Asked) -> Delivery:
+    async def _first(self, call: Call[Q, A], question: Q, asked: PendingCall) -> Delivery:
         """Send the question, within the call's deadline too, and await the first answer."""
         until = asyncio.get_running_loop().time() + call.deadline
         with call_span(call.topic.name, asked.properties[envelope.ID]):
@@ -189,15 +158,15 @@ class Caller:
             left = until - asyncio.get_running_loop().time()
             if not call.topic.persistent:
                 try:
-                    return await _next(call, asked, left * _RETRY_AFTER)
+                    return await asked.next(left * _RETRY_AFTER)
                 except DeadlineExceededError:
                     left *= 1 - _RETRY_AFTER
                     asked.properties[envelope.TIMEOUT] = str(int(left * 1000))
                     await self._send(call.topic, question, asked.properties)
-            return await _next(call, asked, left)
+            return await asked.next(left)
 
     async def _message(
-        self, call: Call[Q, A], question: Q, asked: _Asked, *, begun: bool
+        self, call: Call[Q, A], question: Q, asked: PendingCall, *, begun: bool
     ) -> Delivery:
         """The next message of a stream. Without a heartbeat for too long the question is retried.
 
@@ -211,7 +180,7 @@ class Caller:
             if asked.lost and asked.answers.empty():
                 raise LostAnswerError(call.topic.name)
             try:
-                delivery = await _next(call, asked, min(heartbeat_timeout, left))
+                delivery = await asked.next(min(heartbeat_timeout, left))
             except DeadlineExceededError:
                 if begun and not call.topic.persistent:
                     raise DeadlineExceededError(call.topic.name, heartbeat_timeout) from None
@@ -223,14 +192,14 @@ class Caller:
                 heartbeat_timeout = self._heartbeat_timeout.first
         raise DeadlineExceededError(call.topic.name, call.deadline)
 
-    async def _ask(self, call: Call[Q, A], question: Q, asked: _Asked) -> None:
+    async def _ask(self, call: Call[Q, A], question: Q, asked: PendingCall) -> None:
         try:
             async with asyncio.timeout(call.deadline):
                 await self._send(call.topic, question, asked.properties)
         except TimeoutError:
             raise DeadlineExceededError(call.topic.name, call.deadline) from None
 
-    async def _ask_again(self, call: Call[Q, A], question: Q, asked: _Asked) -> None:
+    async def _ask_again(self, call: Call[Q, A], question: Q, asked: PendingCall) -> None:
         """Repeat a question; that it cannot be sent now does not end the wait for its answer."""
         log.info("No heartbeat on %s: the question is retried.", call.topic.name)
         asked.properties[envelope.RETRY] = "true"
@@ -257,13 +226,13 @@ class Caller:
         try:
             while True:
                 delivery = await inbox.receive()
-                asked = self._asked.get(delivery.properties.get(envelope.ID, ""))
+                asked = self._pending.get(delivery.properties.get(envelope.ID, ""))
                 if asked is not None:
                     asked.take(delivery)
         except BusError as error:
             self._disconnected = error
             self._became_disconnected.set()
-            for asked in self._asked.values():
+            for asked in self._pending.values():
                 asked.answers.put_nowait(error)
             raise
 
@@ -281,48 +250,6 @@ class Caller:
     def inbox(self) -> Address:
         """Where answers come in."""
         return self._inbox
-
-
-async def _next(call: Call[Q, A], asked: _Asked, seconds: float) -> Delivery:
-    try:
-        async with asyncio.timeout(seconds):
-            answer = await asked.answers.get()
-    except TimeoutError:
-        raise DeadlineExceededError(call.topic.name, call.deadline) from None
-    if isinstance(answer, BusError):
-        raise answer
-    return answer
-
-
-def _check_sequence(call: Call[Q, A], delivery: Delivery, asked: _Asked) -> None:
-    """See that no message of a stream is missing, and whether it is the last one.
-
-    What is persistent may be handled again from its beginning, and its last message stands for the
-    whole.
-
-    Raises:
-        LostAnswerError: one is missing, or messages of another attempt came in between.
-    """
-    asked.ended = delivery.properties.get(envelope.LAST) == "true"
-    expected, asked.sequence = str(asked.sequence), asked.sequence + 1
-    if (
-        not call.topic.persistent
-        and delivery.properties.get(envelope.SEQUENCE, expected) != expected
-    ):
-        raise LostAnswerError(call.topic.name)
-
-
-def _read(call: Call[Q, A], delivery: Delivery) -> A:
-    try:
-        if envelope.ERROR in delivery.properties:
-            failed = Answer.model_validate_json(delivery.payload).error
-            if failed is not None:
-                raise CallFailedError(call.topic.name, failed)
-        return call.answer.model_validate_json(delivery.payload)
-    except ValidationError as error:
-        raise PermanentError(
-            f"{call.topic.name} answered what is not a {call.answer.__name__}: {error}"
-        ) from error
 
 
 @asynccontextmanager

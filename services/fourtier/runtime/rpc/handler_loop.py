@@ -5,12 +5,8 @@ The one place that catches what handlers raise.
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-
-from pydantic import ValidationError
 
 from fourtier.runtime.bus.contract import Bus, Delivery
 from fourtier.runtime.errors import (
@@ -21,26 +17,17 @@ from fourtier.runtime.errors import (
 from fourtier.runtime.rpc import instrumentation
 from fourtier.runtime.rpc.admission import Admission
 from fourtier.runtime.rpc.attempts import AttemptScope, RunningAttempts
-from fourtier.runtime.rpc.envelope import Envelope, check_reply_to, set_current_envelope
+from fourtier.runtime.rpc.envelope import Envelope, set_current_envelope
 from fourtier.runtime.rpc.heartbeat import Heartbeats
+from fourtier.runtime.rpc.incoming import Incoming, read
 from fourtier.runtime.rpc.instrumentation import ProcessSpan
 from fourtier.runtime.rpc.keyed_executor import KeyedExecutor
 from fourtier.runtime.rpc.results import Results, ends_within
 from fourtier.runtime.rpc.retry import Attempts, wants_traceback
 from fourtier.runtime.rpc.routes import Route
-from fourtier.runtime.validation import in_words
 from fourtier.schema.message import Message
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class _Incoming:
-    """A delivery whose payload could be read."""
-
-    delivery: Delivery
-    envelope: Envelope
-    message: Message
 
 
 class HandlerLoop:
@@ -97,7 +84,7 @@ class HandlerLoop:
         retried, goes its own way and does not hold up the batch.
         """
         self._count_consumed(deliveries)
-        batch: list[_Incoming] = []
+        batch: list[Incoming] = []
         for delivery in deliveries:
             received = Envelope.of(delivery.properties, delivery.id)
             if self._executor.busy(delivery.key):
@@ -125,37 +112,10 @@ class HandlerLoop:
     def _count_consumed(self, deliveries: Sequence[Delivery]) -> None:
         instrumentation.count_consumed(self._service, self._topic, deliveries)
 
-    def _read(self, delivery: Delivery, received: Envelope) -> _Incoming | None:
-        """Read a payload; None when its caller does not wait any more.
+    def _read(self, delivery: Delivery, received: Envelope) -> Incoming | None:
+        return read(delivery, received, self._route.topic, self._service)
 
-        Raises:
-            MalformedError: it is not what the topic carries.
-        """
-        check_reply_to(delivery.properties)
-        if self._is_expired(delivery, received):
-            return None
-        try:
-            message = self._route.topic.payload.model_validate_json(delivery.payload)
-        except ValidationError as error:
-            wrong = in_words(error, "payload")
-            raise MalformedError(f"is not a valid {error.title}: {wrong}") from error
-        return _Incoming(delivery, received, message)
-
-    def _is_expired(self, delivery: Delivery, received: Envelope) -> bool:
-        """Whether a query has waited for its turn longer than its caller waits for the answer."""
-        waited = time.monotonic() - delivery.received_at
-        if self._route.topic.persistent or received.timeout is None or waited < received.timeout:
-            return False
-        instrumentation.count_expired(self._service, self._topic)
-        log.info(
-            "A query on %s waited %.1f s for its turn, longer than its caller does.",
-            self._topic,
-            waited,
-            extra={"service": self._service, "message_id": received.id},
-        )
-        return True
-
-    async def _handle_batch(self, batch: Sequence[_Incoming]) -> Exception | None:
+    async def _handle_batch(self, batch: Sequence[Incoming]) -> Exception | None:
         """Handle and acknowledge a batch; gives back why it failed."""
         deliveries = [incoming.delivery for incoming in batch]
         try:
@@ -204,7 +164,7 @@ class HandlerLoop:
         """Whether a message that was not begun is left for the next start."""
         return self._stopping.is_set() and self._route.topic.persistent
 
-    async def _try(self, incoming: _Incoming, failure: Exception | None = None) -> None:
+    async def _try(self, incoming: Incoming, failure: Exception | None = None) -> None:
         """Try until it is done or has failed; messages with the same key wait meanwhile.
 
         Args:
@@ -231,7 +191,7 @@ class HandlerLoop:
                     return
                 failure = None
 
-    async def _attempt(self, incoming: _Incoming, span: ProcessSpan) -> Exception | None:
+    async def _attempt(self, incoming: Incoming, span: ProcessSpan) -> Exception | None:
         """Run the handler once, within its time limit; gives back why it failed."""
         try:
             async with (
@@ -247,7 +207,7 @@ class HandlerLoop:
             return error
         return None
 
-    async def _run(self, incoming: _Incoming, span: ProcessSpan, scope: AttemptScope) -> None:
+    async def _run(self, incoming: Incoming, span: ProcessSpan, scope: AttemptScope) -> None:
         """Call the handler, and answer what it gives back."""
         set_current_envelope(incoming.envelope)
         if self._route.stream is not None:
@@ -260,7 +220,7 @@ class HandlerLoop:
             await self._run_batch([incoming], span)
 
     async def _run_stream(
-        self, results: AsyncIterator[Message], incoming: _Incoming, scope: AttemptScope
+        self, results: AsyncIterator[Message], incoming: Incoming, scope: AttemptScope
     ) -> None:
         last, sequence = False, 0
         try:
@@ -277,7 +237,7 @@ class HandlerLoop:
         if not last:
             raise PermanentError(f"{self._topic}: the answer ended before its last message")
 
-    async def _run_batch(self, batch: Sequence[_Incoming], span: ProcessSpan) -> None:
+    async def _run_batch(self, batch: Sequence[Incoming], span: ProcessSpan) -> None:
         if self._route.batch is None:
             raise TypeError(f"the route of {self._topic} has no handler")
         results = await self._route.batch([incoming.message for incoming in batch])

@@ -1,0 +1,61 @@
+"""Reading a delivery: the message in it, whether it is right, and whether it is still wanted."""
+
+import logging
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from fourtier.runtime.bus.contract import Delivery
+from fourtier.runtime.errors import MalformedError
+from fourtier.runtime.rpc import instrumentation
+from fourtier.runtime.rpc.envelope import Envelope, check_reply_to
+from fourtier.runtime.validation import in_words
+from fourtier.schema.message import Message
+from fourtier.schema.topics import Topic
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A delivery whose payload could be read."""
+
+    delivery: Delivery
+    envelope: Envelope
+    message: Message
+
+
+def read(
+    delivery: Delivery, received: Envelope, topic: Topic[Any], service: str
+) -> Incoming | None:
+    """Read a payload; None when its caller does not wait any more.
+
+    Raises:
+        MalformedError: it is not what the topic carries.
+    """
+    check_reply_to(delivery.properties)
+    if _is_expired(delivery, received, topic, service):
+        return None
+    try:
+        message = topic.payload.model_validate_json(delivery.payload)
+    except ValidationError as error:
+        wrong = in_words(error, "payload")
+        raise MalformedError(f"is not a valid {error.title}: {wrong}") from error
+    return Incoming(delivery, received, message)
+
+
+def _is_expired(delivery: Delivery, received: Envelope, topic: Topic[Any], service: str) -> bool:
+    """Whether a query has waited for its turn longer than its caller waits for the answer."""
+    waited = time.monotonic() - delivery.received_at
+    if topic.persistent or received.timeout is None or waited < received.timeout:
+        return False
+    instrumentation.count_expired(service, topic.name)
+    log.info(
+        "A query on %s waited %.1f s for its turn, longer than its caller does.",
+        topic.name,
+        waited,
+        extra={"service": service, "message_id": received.id},
+    )
+    return True
