@@ -154,7 +154,7 @@ async def test_a_malformed_query_goes_back_to_its_non_persistent_topic() -> None
     async with served(bus, call_route(READ, read)):
         await bus.publish(Address("test.read", persistent=False), b"{}", properties={"id": "1"})
         for _ in range(2):
-            await wait_until(lambda: not bus._topics[_READ][SERVICE].members[0].queue.qsize())
+            await wait_until(lambda: not bus._topics[_READ][SERVICE].consumers[0].queue.qsize())
             (letter,) = await _dead_letters_when_there(bus, 1)
             assert not letter.persistent
             assert await replay_dead_letters(bus, SERVICE) == 1

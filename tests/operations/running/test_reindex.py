@@ -92,5 +92,5 @@ async def test_facts_written_meanwhile_are_found_too(tmp_path: Path) -> None:
 
 async def test_a_cursor_that_is_not_ours_is_rejected(tmp_path: Path) -> None:
     async with running_flow(tmp_path, SERVICES) as flow:
-        with pytest.raises(CallFailedError, match="no cursor"):
+        with pytest.raises(CallFailedError, match="is not a cursor"):
             await Client(flow.caller).facts.reindex("yesterday")

@@ -87,7 +87,7 @@ async def test_a_query_that_has_arrived_is_answered_while_stopping() -> None:
             ]
             group = bus._topics[Address(READ.topic.name, persistent=False)]["test"]
             await wait_until(lambda: bus.published.count(READ.topic.name) == 3)
-            await wait_until(group.members[0].queue.empty)
+            await wait_until(group.consumers[0].queue.empty)
             server.stop()
             go_on.set()
         assert [(await question).number for question in asked] == [0, 1, 2]
