@@ -177,7 +177,7 @@ async def test_a_partitioned_topic_counts_as_one(flow: str) -> None:
         await session.put(f"{topic_url(flow, 'facts.store')}/partitions", json=2)
         earliest = {"ledgerId": -1, "entryId": -1, "partitionIndex": -1}
         await session.put(f"{topic_url(flow, 'facts.store')}/subscription/facts", json=earliest)
-    needs = replace(bus_needs(read), groups={"facts.store": ["facts"]}, services=[])
+    needs = replace(bus_needs(read), groups={"facts.store": ["facts"]}, dead_letters={})
     (queue,) = await read_queues(AdminConfig(admin), needs)
     assert (queue.exists, queue.messages) == (True, 0)
 
