@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from fourtier.runtime.bus.contract import Address, Delivery
+from fourtier.runtime.bus.contract import Address, Delivery, Mode
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.errors import CallFailedError
 from fourtier.runtime.rpc.admission import Admission
@@ -140,3 +140,36 @@ async def test_callers_that_cannot_be_told_do_not_hold_up_the_topic() -> None:
         bus.released.set()
         slow.gate.set()
     assert slow.begun == [0, 1, 2]
+
+
+async def test_a_copy_of_a_shed_question_is_shed_too() -> None:
+    """Its caller retried before it knew: told to come back, it must not get a run all the same."""
+    bus, slow = FailingBus(), Slow()
+
+    async def send(number: int, **properties: str) -> None:
+        payload = Note(key=f"k{number}", number=number).model_dump_json().encode()
+        await bus.publish(
+            Address(DURABLE.topic.name),
+            payload,
+            key=f"k{number}",
+            properties={"id": f"id{number}", "reply-to": "inbox.test", **properties},
+        )
+
+    async with (
+        served(bus, slow.route()),
+        bus.subscribe(Address("inbox.test", persistent=False), "caller", Mode.EXCLUSIVE) as inbox,
+    ):
+        for number in range(LIMIT):
+            await send(number)
+        await wait_until(lambda: len(slow.begun) == LIMIT)
+        await send(LIMIT, call="the first")
+        assert (await inbox.receive()).properties["error"] == "overloaded"
+        slow.gate.set()
+        for _ in range(LIMIT):
+            assert "error" not in (await inbox.receive()).properties
+        await send(LIMIT, call="the first", retry="true")
+        assert (await inbox.receive()).properties["error"] == "overloaded"
+        await send(LIMIT, call="the second")
+        assert "error" not in (await inbox.receive()).properties
+
+    assert slow.begun == [*range(LIMIT), LIMIT]

@@ -7,6 +7,7 @@ is ever shed, and none that a replica may have begun.
 
 import math
 import time
+from collections import OrderedDict
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -22,6 +23,8 @@ _CLOCK_SKEW = 5.0
 _FRESH = 3.0
 #: A replica leaves at most what it may have in flight; room for three that go at the same time.
 HEADROOM = 4
+#: Copies come within a minute; so many calls are not shed in that time.
+_MAX_REMEMBERED = 10_000
 
 
 class Admission:
@@ -39,17 +42,30 @@ class Admission:
         self._since = time.time()
         self._in_flight = 0
         self._mean_seconds = 0.0
+        #: Calls that were shed: a copy of one, sent before its caller knew, is shed as well.
+        self._shed: OrderedDict[str, None] = OrderedDict()
 
     def overload(self, delivery: Delivery, received: Envelope) -> OverloadedError | None:
         """Why a message is shed; None where it is taken on."""
-        if self._max_in_flight is None or self._in_flight < self._max_in_flight:
+        if self._max_in_flight is None or received.reply_to is None:
             return None
-        if received.reply_to is None or received.is_retry or self._has_begun(delivery):
+        if received.call not in self._shed and self._has_room(delivery, received):
             return None
-        if self._is_old(delivery) and self._in_flight < HEADROOM * self._max_in_flight:
-            return None
+        if received.call != received.id:  # else a later call with this id would be shed for ever
+            self._remember(received.call)
         seconds = self._in_flight * self._mean_seconds / self._max_concurrency
         return OverloadedError(self._topic, self._in_flight, max(1, math.ceil(seconds)))
+
+    def _has_room(self, delivery: Delivery, received: Envelope) -> bool:
+        limit = self._max_in_flight or 0
+        if self._in_flight < limit or received.is_retry or self._has_begun(delivery):
+            return True
+        return self._is_old(delivery) and self._in_flight < HEADROOM * limit
+
+    def _remember(self, call: str) -> None:
+        self._shed[call] = None
+        if len(self._shed) > _MAX_REMEMBERED:
+            self._shed.popitem(last=False)
 
     def _has_begun(self, delivery: Delivery) -> bool:
         """Whether a replica that is gone had it in flight, or may have had before this one came.
