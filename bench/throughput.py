@@ -40,7 +40,6 @@ from bench.deployments import ALONE, cluster, embedded
 from bench.load import Measured, measure
 
 from fourtier.client import connect
-from fourtier.runtime.bus.pulsar.connection import PulsarSecurity
 from tests.cluster.jars import MissingToolError
 from tests.road.services import ROAD
 from tests.support.model import ModelRequest, Says, scripted_model
@@ -88,7 +87,7 @@ async def run(arguments: argparse.Namespace) -> None:
                 deployment.bus_url,
                 tenant=deployment.tenant,
                 namespace=deployment.namespace,
-                security=PulsarSecurity(token=deployment.token),
+                token=deployment.token,
             )
         )
         levels: list[Measured] = []
