@@ -10,6 +10,7 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache
 
 from opentelemetry import trace
 from opentelemetry.context import Context
@@ -60,6 +61,7 @@ BATCH_SIZE = MeasuredMetric(
 )
 
 
+@cache
 def _labels(service: str, topic: str) -> dict[str, str]:
     return {
         **_SYSTEM,

@@ -73,7 +73,7 @@ class CountedMetric:
         if (made := now.counters.get(self.name)) is None:
             made = now.meter.create_counter(self.name, self.unit, self.description)
             now.counters[self.name] = made
-        made.add(number, dict(labels))
+        made.add(number, labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class MeasuredMetric:
                 explicit_bucket_boundaries_advisory=self.boundaries,
             )
             now.histograms[self.name] = made
-        made.record(value, dict(labels))
+        made.record(value, labels)
 
 
 def tracer() -> Tracer:
