@@ -120,10 +120,10 @@ def process_span(
         started = time.perf_counter()
         yield span
         if not span.left:
-            failed = {"error.type": span.error_type} if span.error_type else {}
+            ended = labels | {"error.type": span.error_type} if span.error_type else labels
             seconds = time.perf_counter() - started
             for _ in deliveries:
-                PROCESS_DURATION.record(seconds, labels | failed)
+                PROCESS_DURATION.record(seconds, ended)
 
 
 def _enter_spans(
