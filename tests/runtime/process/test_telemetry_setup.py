@@ -90,7 +90,6 @@ async def test_prometheus_shows_the_metrics_by_stable_names() -> None:
     assert f"messaging_client_consumed_messages_total{labels} 1.0" in text
     assert f"messaging_process_duration_seconds_count{labels} 1.0" in text
     assert f"fourtier_messages_queue_age_seconds_count{labels} 1.0" in text
-    assert f"fourtier_messages_batch_size_count{labels} 1.0" in text
     assert 'messaging_process_duration_seconds_bucket{le="0.0025",messaging_consumer' in text
     assert 'service_namespace="laptop"' in text
 

@@ -1,10 +1,12 @@
 """Spans, metrics, logs and redaction: the ground floor of the runtime."""
 
 from fourtier.runtime.telemetry.reporting import (
+    TRACE_CONTEXT,
     CountedMetric,
     MeasuredMetric,
     extract,
     inject,
+    is_tracing,
     reporting_to,
     step,
     trace_id,
@@ -12,10 +14,12 @@ from fourtier.runtime.telemetry.reporting import (
 )
 
 __all__ = [
+    "TRACE_CONTEXT",
     "CountedMetric",
     "MeasuredMetric",
     "extract",
     "inject",
+    "is_tracing",
     "reporting_to",
     "step",
     "trace_id",

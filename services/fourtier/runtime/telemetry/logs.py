@@ -1,9 +1,11 @@
 """Logs: sentences for people, or JSON lines with their fields for a cluster."""
 
+import copy
 import logging
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TextIO
 
 from pythonjsonlogger.json import JsonFormatter
 
@@ -39,12 +41,34 @@ class _JsonLines(JsonFormatter):
         log_data.update(own)
 
 
-def set_up_logs(level: str, log_format: str) -> None:
+class _Handler(logging.StreamHandler[TextIO]):
+    """Writes to standard error what `redacted` leaves of messages and tracebacks."""
+
+    def __init__(self, redacted: Callable[[str], str]) -> None:
+        super().__init__(sys.stderr)
+        self._redacted = redacted
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Format a copy: other handlers get the record as it is."""
+        own = copy.copy(record)
+        own.msg, own.args = self._redacted(record.getMessage()), None
+        if record.exc_info:
+            own.exc_text = self._redacted(logging.Formatter().formatException(record.exc_info))
+            own.exc_info = None
+        return super().format(own)
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def set_up_logs(level: str, log_format: str, redacted: Callable[[str], str] = _as_it_is) -> None:
     """Log to standard error.
 
     Args:
         level: of Fourtier's own loggers; others stay at WARNING.
         log_format: `text` or `json`.
+        redacted: takes out of a text what logs must not have.
 
     Raises:
         StartupError: there is no such level.
@@ -54,7 +78,7 @@ def set_up_logs(level: str, log_format: str) -> None:
             f"there is no log level {level!r}: write FOURTIER_LOG_LEVEL as DEBUG, INFO, WARNING "
             f"or ERROR"
         )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _Handler(redacted)
     handler.setFormatter(
         _JsonLines()
         if log_format == "json"

@@ -14,11 +14,13 @@ from functools import cache
 from opentelemetry import metrics, trace
 from opentelemetry.context import Context
 from opentelemetry.metrics import Counter, Histogram, Meter, MeterProvider
-from opentelemetry.trace import Tracer, TracerProvider
+from opentelemetry.trace import NoOpTracer, Tracer, TracerProvider
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 _NAME = "fourtier"
 _PROPAGATOR = TraceContextTextMapPropagator()
+#: The message property of the trace context; there is none where its publisher traces nothing.
+TRACE_CONTEXT = "traceparent"
 
 Labels = Mapping[str, str | int]
 
@@ -102,6 +104,11 @@ class MeasuredMetric:
 def tracer() -> Tracer:
     """What begins spans."""
     return _now().tracer
+
+
+def is_tracing() -> bool:
+    """Whether spans go anywhere; describing those that do not would be work for nothing."""
+    return not isinstance(_now().tracer, NoOpTracer)
 
 
 @contextmanager

@@ -1,0 +1,49 @@
+"""What a flow does with personal data: the section `privacy` of a flow file."""
+
+from typing import Literal, cast
+
+from pydantic import Field
+
+from fourtier.runtime.config import Config
+from fourtier.runtime.privacy.kinds import KINDS, Kind
+from fourtier.schema.message import Name
+
+Action = Literal["keep", "redact", "refuse"]
+
+
+class PrivacyPolicy(Config):
+    """For each kind: `keep` it, `redact` it, or `refuse` a fact that has it.
+
+    What is written besides facts (episodes, conversation records, traces) is the record of what
+    has happened: there `refuse` takes the data out as `redact` does.
+    """
+
+    credential: Action = Field(default="refuse", description="passwords, keys, tokens, PINs")
+    payment_card: Action = Field(default="refuse", description="numbers of payment cards")
+    iban: Action = Field(default="redact", description="bank accounts")
+    passport: Action = Field(default="redact", description="passport numbers")
+    national_id: Action = Field(
+        default="redact", description="social security, tax and identity card numbers"
+    )
+    email: Action = Field(default="keep", description="e-mail addresses")
+    telephone: Action = Field(default="keep", description="telephone numbers")
+    health: Action = Field(
+        default="redact", description="somebody's diagnoses and medication; not allergies and diets"
+    )
+
+    opted_out_users: frozenset[Name] = Field(
+        default=frozenset(), description="who is never remembered, such as a shared guest account"
+    )
+
+    def action(self, kind: Kind) -> Action:
+        """What happens to data of this kind."""
+        return cast("Action", getattr(self, kind.replace("-", "_")))
+
+    def sought(self) -> frozenset[Kind]:
+        """The kinds that may not be written."""
+        return frozenset(kind for kind in KINDS if self.action(kind) != "keep")
+
+
+#: For what is read by operators and programs, and not by memory: logs and the reasons of dead
+#: letters. Illnesses are words as others are, and a log line says little without its words.
+IN_LOGS = PrivacyPolicy.model_validate(dict.fromkeys(KINDS, "redact") | {"health": "keep"})
