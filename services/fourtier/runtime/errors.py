@@ -3,7 +3,10 @@
 FourtierError
 ├── StartupError               the flow cannot start: one clear line, exit code 2
 ├── PermanentError             the message itself is wrong: never retried
-│   └── MalformedError         its payload is not what its topic carries
+│   ├── MalformedError         its payload is not what its topic carries
+│   └── RefusedByPolicyError   the flow's settings refuse it; it is stored nowhere
+│       ├── PersonalDataError  it has personal data of a kind that they refuse
+│       └── QuotaExceededError there is no room for it
 ├── OverloadedError            too much is in flight: retry later
 ├── HandlerTimeoutError        a handler took longer than its time limit
 ├── CancelledByCallerError     its caller does not wait for a handler any more
@@ -45,6 +48,24 @@ class MalformedError(PermanentError):
     """The payload is not what the topic carries; names the fields."""
 
     type = "malformed"
+
+
+class RefusedByPolicyError(PermanentError):
+    """The flow's settings refuse it: its sender is told, and no dead letter is made."""
+
+    type = "refused-by-policy"
+
+
+class PersonalDataError(RefusedByPolicyError):
+    """It has personal data of a kind that the flow refuses."""
+
+    type = "personal-data"
+
+
+class QuotaExceededError(RefusedByPolicyError):
+    """There is no room for it, and the flow evicts nothing for what is new."""
+
+    type = "quota-exceeded"
 
 
 class OverloadedError(FourtierError):

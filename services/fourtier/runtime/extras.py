@@ -6,12 +6,16 @@ from contextlib import contextmanager
 from fourtier.runtime.errors import StartupError
 
 
+class MissingExtraError(StartupError):
+    """A package is not installed that an extra brings; the message names both."""
+
+
 @contextmanager
 def extra_needed(extra: str) -> Generator[None]:
     """Import what an extra brings within this context.
 
     Raises:
-        StartupError: it is not installed; names the package and the extra.
+        MissingExtraError: it is not installed; names the package and the extra.
     """
     try:
         yield
@@ -19,6 +23,6 @@ def extra_needed(extra: str) -> Generator[None]:
         missing = error.name or str(error)
         if missing.partition(".")[0] == "fourtier":  # a fault in the code, not in the installation
             raise
-        raise StartupError(
+        raise MissingExtraError(
             f"this needs the package {missing.partition('.')[0]}: install fourtier[{extra}]"
         ) from error

@@ -109,7 +109,7 @@ class FailingBus(MemoryBus):
 
     Attributes:
         max_sizes: bytes of the largest payload that is taken, by the beginning of a topic's name.
-        max_properties: of a dead letter, besides its id and reason.
+        max_properties: of a dead letter, besides its id, time and reason.
         held: publishing to topics with this beginning waits until `released` is set.
         clock_ahead: by how many seconds the clocks of all publishers are ahead of ours.
     """
@@ -141,7 +141,7 @@ class FailingBus(MemoryBus):
         for beginning, size in self.max_sizes.items():
             if address.name.startswith(beginning) and len(payload) > size:
                 raise RejectedByBusError(f"{len(payload):,} bytes are more than {size:,}")
-        strange = set(properties or {}) - {"id"}
+        strange = set(properties or {}) - {"id", "sent-at"}
         others = sum(not name.startswith("dead-") for name in strange)
         if address.name.startswith("dead-letters.") and others > self.max_properties:
             raise RejectedByBusError("the properties are too large")

@@ -93,7 +93,7 @@ def test_a_message_that_a_stopped_replica_may_have_begun_is_taken_on(
     properties = {"id": "1", "reply-to": "inbox.test"}
     delivery = Delivery("1", b"", properties, "k", time.time() - age, redelivered, acknowledge)
 
-    assert (admission.overload(delivery, Envelope.of(properties, "1")) is not None) == shed
+    assert (admission.overload(delivery, Envelope.of(delivery)) is not None) == shed
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_an_old_message_is_taken_on_within_bounds(
     properties = {"id": "1", "reply-to": "inbox.test"}
     delivery = Delivery("1", b"", properties, "k", time.time() - seconds_ago, False, _acknowledge)
 
-    assert (admission.overload(delivery, Envelope.of(properties, "1")) is not None) == shed
+    assert (admission.overload(delivery, Envelope.of(delivery)) is not None) == shed
 
 
 async def _acknowledge() -> None:

@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator
 
 import pytest
 
-from fourtier.runtime.bus.contract import Address
+from fourtier.runtime.bus.contract import Address, Delivery
 from fourtier.runtime.errors import LostAnswerError
 from fourtier.runtime.rpc import pending_call
 from fourtier.runtime.rpc.caller import open_caller
@@ -76,7 +77,7 @@ async def test_a_reply_to_that_is_not_an_inbox_is_malformed(route: Route) -> Non
 
 
 def test_an_id_of_any_size_is_cut() -> None:
-    received = Envelope.of({"id": "i" * 1_000_000, "call": "c" * 1_000_000}, "1:2")
+    received = Envelope.of(_delivery({"id": "i" * 1_000_000, "call": "c" * 1_000_000}))
     assert (len(received.id), len(received.call)) == (512, 512)
 
 
@@ -117,7 +118,14 @@ def test_heartbeats_forget_what_has_ended() -> None:
     heartbeats = Heartbeats(FailingBus())
     for number in range(1_000):
         properties = {"id": str(number), "reply-to": "inbox.a", "heartbeat": "true"}
-        received = Envelope.of(properties, "")
+        received = Envelope.of(_delivery(properties))
         assert heartbeats.begin(received)
         heartbeats.end(received)
     assert heartbeats._waiting == {}
+
+
+def _delivery(properties: dict[str, str]) -> Delivery:
+    async def acknowledge() -> None:
+        """Do nothing."""
+
+    return Delivery("1:2", b"", properties, "k", time.time(), False, acknowledge)

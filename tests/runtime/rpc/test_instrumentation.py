@@ -4,7 +4,9 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 import pytest
+from opentelemetry.metrics import NoOpMeterProvider
 from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.trace import NoOpTracerProvider
 
 from fourtier.runtime import telemetry
 from fourtier.runtime.bus.contract import Address, Mode
@@ -213,9 +215,22 @@ async def test_every_message_is_counted_once(report: Report) -> None:
     assert report.counts("fourtier.messages.retried") == {"test.write": 3}
     assert report.counts("fourtier.messages.dead_lettered") == {"test.write": 2}
     assert report.counts("fourtier.messages.expired") == {"test.read": 1}
-    for metric in ("queue_age", "batch_size"):
-        points = report.points(f"fourtier.messages.{metric}")
-        assert {topic(point): point.count for point in points}["test.write"] == 5
+    waited = report.points("fourtier.messages.queue_age")
+    assert {topic(point): point.count for point in waited}["test.write"] == 5
+
+
+async def test_batches_are_measured_where_messages_are_handled_in_batches(report: Report) -> None:
+    bus = MemoryBus()
+    async with open_caller(bus) as caller, served(bus, call_route(READ, _answer)):
+        await handle_in_a_batch(bus, 1, 2, 3)
+        await caller.call(READ, Note(key="k", number=1))
+
+    measured = report.points("fourtier.messages.batch_size")
+    assert {topic(point): (point.count, point.sum) for point in measured} == {"test.write": (1, 3)}
+
+
+async def _answer(note: Note) -> Reply:
+    return Reply(number=note.number)
 
 
 def topic(point: Any) -> str:
@@ -243,3 +258,8 @@ async def test_without_a_report_nothing_is_traced() -> None:
         await caller.call(READ, Note(key="k", number=1))
 
     assert traces == [""]
+
+
+async def test_a_process_that_exports_no_spans_passes_the_trace_of_others_on() -> None:
+    with telemetry.reporting_to(NoOpTracerProvider(), NoOpMeterProvider()):
+        await handle_in_a_batch(MemoryBus(), 1, 2)

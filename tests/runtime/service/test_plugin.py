@@ -48,7 +48,7 @@ from collections import Counter
 from contextlib import asynccontextmanager
 
 from fourtier.runtime.service import (
-    Collection, GraphSchema, Node, Parameters, Service, Stores, answer, on,
+    Collection, Fields, GraphSchema, Node, Parameters, Service, Stores, answer, on,
 )
 from fourtier.schema.status import StoreCount
 from rain_plugin.messages import ASK_RAIN, RAIN_FELL, AskRainResponse
@@ -61,7 +61,7 @@ class RainService(Service):
     parameters = RainParameters
     stores = Stores(
         graph=GraphSchema((Node("RainGauge", {"id": "STRING"}),)),
-        collections=(Collection("rain-reports", ("city",), dimensions=4),),
+        collections=(Collection("rain-reports", Fields(["city"]), dimensions=4),),
     )
 
     def __init__(self, factor):

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from fourtier.runtime.bus.contract import Bus
+from fourtier.runtime.privacy.policy import PrivacyPolicy
+from fourtier.runtime.privacy.redactor import Privacy
 from fourtier.runtime.rpc.caller import Caller, open_caller
 from fourtier.runtime.rpc.dead_letter_queue import OPERATOR, dead_letter_address
 from fourtier.runtime.rpc.limits import Limits
@@ -40,15 +42,22 @@ class HostPlan:
     data: Path
     settings: Settings
     limits: Limits = Limits()
+    privacy: PrivacyPolicy = PrivacyPolicy()
 
 
 class Host:
     """The running services. `ready` is set once every route is subscribed."""
 
-    def __init__(self, caller: Caller, limits: Limits = Limits()) -> None:
+    def __init__(
+        self,
+        caller: Caller,
+        limits: Limits = Limits(),
+        privacy: PrivacyPolicy = PrivacyPolicy(),
+    ) -> None:
         self.ready = asyncio.Event()
         self._caller = caller
         self._limits = limits
+        self._privacy = privacy
         self._at_once = asyncio.Event()
         self._servers: list[tuple[Server, list[asyncio.Task[None]]]] = []
 
@@ -57,7 +66,7 @@ class Host:
 
         An event for each is set when it is subscribed.
         """
-        server = Server(bus, name, self._limits)
+        server = Server(bus, name, self._limits, self._privacy)
         events: list[asyncio.Event] = []
         tasks: list[asyncio.Task[None]] = []
         for route in (*service.routes(), status_route(name, service)):
@@ -153,10 +162,16 @@ async def run_services(bus: Bus, plan: HostPlan) -> AsyncGenerator[Host]:
         caller = await stack.enter_async_context(open_caller(bus))
         services: dict[str, Service] = {}
         for name, parameters in plan.services.items():
-            context = ServiceContext(caller, plan.data / name, plan.engines, plan.settings)
+            context = ServiceContext(
+                caller,
+                plan.data / name,
+                plan.engines,
+                plan.settings,
+                Privacy(plan.privacy, name),
+            )
             opening = load_service(name).open(context, parameters)
             services[name] = await stack.enter_async_context(opening)
-        host = Host(caller, plan.limits)
+        host = Host(caller, plan.limits, plan.privacy)
         stack.push_async_callback(host.stop)  # before what the services have open is closed
         events: list[asyncio.Event] = []
         for name, service in services.items():

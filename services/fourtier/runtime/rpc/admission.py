@@ -7,12 +7,12 @@ is ever shed, and none that a replica may have begun.
 
 import math
 import time
-from collections import OrderedDict
 from collections.abc import Generator
 from contextlib import contextmanager
 
 from fourtier.runtime.bus.contract import Delivery
 from fourtier.runtime.errors import OverloadedError
+from fourtier.runtime.recent_ids import RecentIds
 from fourtier.runtime.rpc.envelope import Envelope
 
 #: How much the latest message counts in the mean time that one takes.
@@ -23,8 +23,6 @@ _CLOCK_SKEW = 5.0
 _FRESH = 3.0
 #: A replica leaves at most what it may have in flight; room for three that go at the same time.
 HEADROOM = 4
-#: Copies come within a minute; so many calls are not shed in that time.
-_MAX_REMEMBERED = 10_000
 
 
 class Admission:
@@ -43,7 +41,7 @@ class Admission:
         self._in_flight = 0
         self._mean_seconds = 0.0
         #: Calls that were shed: a copy of one, sent before its caller knew, is shed as well.
-        self._shed: OrderedDict[str, None] = OrderedDict()
+        self._shed = RecentIds()
 
     def overload(self, delivery: Delivery, received: Envelope) -> OverloadedError | None:
         """Why a message is shed; None where it is taken on."""
@@ -52,7 +50,7 @@ class Admission:
         if received.call not in self._shed and self._has_room(delivery, received):
             return None
         if received.call != received.id:  # else a later call with this id would be shed for ever
-            self._remember(received.call)
+            self._shed.add(received.call)
         seconds = self._in_flight * self._mean_seconds / self._max_concurrency
         return OverloadedError(self._topic, self._in_flight, max(1, math.ceil(seconds)))
 
@@ -61,11 +59,6 @@ class Admission:
         if self._in_flight < limit or received.is_retry or self._has_begun(delivery):
             return True
         return self._is_old(delivery) and self._in_flight < HEADROOM * limit
-
-    def _remember(self, call: str) -> None:
-        self._shed[call] = None
-        if len(self._shed) > _MAX_REMEMBERED:
-            self._shed.popitem(last=False)
 
     def _has_begun(self, delivery: Delivery) -> bool:
         """Whether a replica that is gone had it in flight, or may have had before this one came.

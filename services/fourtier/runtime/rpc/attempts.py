@@ -1,17 +1,15 @@
 """The attempts that run right now: each has a time limit, and its caller can cancel it."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from fourtier.runtime.errors import CancelledByCallerError, HandlerTimeoutError
+from fourtier.runtime.recent_ids import RecentIds
 
 #: How long an attempt may take to end after it was told to, in seconds, until it counts as hanging.
 _GRACE = 10.0
-#: How many cancelled calls are remembered: their questions may still wait in the broker.
-_MAX_REMEMBERED = 10_000
 
 
 @dataclass(eq=False)
@@ -58,7 +56,8 @@ class RunningAttempts:
     def __init__(self, limit: float) -> None:
         self._limit = limit
         self._running: set[AttemptScope] = set()
-        self._cancelled: OrderedDict[str, None] = OrderedDict()
+        #: Their questions may still wait in the broker.
+        self._cancelled = RecentIds()
 
     @asynccontextmanager
     async def attempt(self, topic: str, call: str = "") -> AsyncGenerator[AttemptScope]:
@@ -88,9 +87,7 @@ class RunningAttempts:
 
     def cancel(self, call: str) -> None:
         """End the attempts at a call; a copy of its question that was not begun never is."""
-        self._cancelled[call] = None
-        if len(self._cancelled) > _MAX_REMEMBERED:
-            self._cancelled.popitem(last=False)
+        self._cancelled.add(call)
         for scope in self._running:
             if scope.call == call:
                 scope.cancel()

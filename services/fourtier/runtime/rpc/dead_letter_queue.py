@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 from fourtier.runtime.bus.contract import Address, Delivery
+from fourtier.runtime.rpc import envelope
 from fourtier.schema.topics import Topic
 
 DEAD_LETTERS = "dead-letters"
@@ -31,6 +32,7 @@ def dead_letter_properties(
 ) -> dict[str, str]:
     """The message's own properties, and why it failed."""
     return dict(delivery.properties) | {
+        envelope.SENT_AT: str(envelope.first_sent_at(delivery)),
         TOPIC: topic.name,
         KEY: delivery.key,
         PERSISTENT: "true" if topic.persistent else "false",

@@ -14,10 +14,11 @@ from fourtier.runtime.errors import (
     MalformedError,
     PermanentError,
 )
+from fourtier.runtime.privacy.policy import PrivacyPolicy
 from fourtier.runtime.rpc import instrumentation
 from fourtier.runtime.rpc.admission import Admission
 from fourtier.runtime.rpc.attempts import AttemptScope, RunningAttempts
-from fourtier.runtime.rpc.envelope import Envelope, set_current_envelope
+from fourtier.runtime.rpc.envelope import Envelope, set_current_envelopes
 from fourtier.runtime.rpc.heartbeat import Heartbeats
 from fourtier.runtime.rpc.incoming import Incoming, read
 from fourtier.runtime.rpc.instrumentation import ProcessSpan
@@ -38,6 +39,7 @@ class HandlerLoop:
         heartbeats: sent to callers whose questions are in flight.
         attempts: those that run, each with its time limit.
         stopping: once it is set nothing is begun any more, and nothing tried again.
+        privacy: what happens to the personal data of dead letters.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class HandlerLoop:
         heartbeats: Heartbeats,
         attempts: RunningAttempts,
         stopping: asyncio.Event,
+        privacy: PrivacyPolicy = PrivacyPolicy(),
     ) -> None:
         self._service = service
         self._route = route
@@ -58,13 +61,13 @@ class HandlerLoop:
         self._heartbeats = heartbeats
         self._attempts = attempts
         self._stopping = stopping
-        self._results = Results(bus, service, route.topic, stopping)
+        self._results = Results(bus, service, route.topic, stopping, privacy)
         self._admission = Admission(self._topic, route.max_in_flight, route.max_concurrency)
 
     async def one(self, delivery: Delivery) -> None:
         """Hand a message to the handler, in its turn. Returns when there is room for the next."""
         self._count_consumed([delivery])
-        received = Envelope.of(delivery.properties, delivery.id)
+        received = Envelope.of(delivery)
         new = self._heartbeats.begin(received)
         overload = self._admission.overload(delivery, received) if new else None
         if overload is not None:
@@ -84,9 +87,10 @@ class HandlerLoop:
         retried, goes its own way and does not hold up the batch.
         """
         self._count_consumed(deliveries)
+        instrumentation.measure_batch(self._service, self._topic, len(deliveries))
         batch: list[Incoming] = []
         for delivery in deliveries:
-            received = Envelope.of(delivery.properties, delivery.id)
+            received = Envelope.of(delivery)
             if self._executor.busy(delivery.key):
                 await self._executor.put(delivery.key, partial(self._handle, delivery, received))
                 continue
@@ -209,7 +213,7 @@ class HandlerLoop:
 
     async def _run(self, incoming: Incoming, span: ProcessSpan, scope: AttemptScope) -> None:
         """Call the handler, and answer what it gives back."""
-        set_current_envelope(incoming.envelope)
+        set_current_envelopes([incoming.envelope])
         if self._route.stream is not None:
             await self._run_stream(self._route.stream(incoming.message), incoming, scope)
         elif self._route.single is not None:
@@ -240,6 +244,7 @@ class HandlerLoop:
     async def _run_batch(self, batch: Sequence[Incoming], span: ProcessSpan) -> None:
         if self._route.batch is None:
             raise TypeError(f"the route of {self._topic} has no handler")
+        set_current_envelopes([incoming.envelope for incoming in batch])
         results = await self._route.batch([incoming.message for incoming in batch])
         if results is None:  # events, which nobody waits for
             return

@@ -14,7 +14,7 @@ from functools import cache
 
 from opentelemetry import trace
 from opentelemetry.context import Context
-from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode
+from opentelemetry.trace import INVALID_SPAN, Link, Span, SpanKind, Status, StatusCode
 
 from fourtier.runtime import telemetry
 from fourtier.runtime.bus.contract import Delivery
@@ -55,7 +55,7 @@ QUEUE_AGE = MeasuredMetric(
 )
 BATCH_SIZE = MeasuredMetric(
     "fourtier.messages.batch_size",
-    "messages in a batch",
+    "messages in a batch, of what is handled in batches",
     "{message}",
     (1, 2, 4, 8, 16, 32, 64, 128, 256),
 )
@@ -130,6 +130,10 @@ def _enter_spans(
     stack: ExitStack, labels: dict[str, str], deliveries: Sequence[Delivery]
 ) -> Sequence[Span]:
     """Begin the spans; current is the one that what the handler does is to be a part of."""
+    if not telemetry.is_tracing() and not any(
+        telemetry.TRACE_CONTEXT in delivery.properties for delivery in deliveries
+    ):
+        return [INVALID_SPAN] * len(deliveries)  # and there is no trace to be passed on
     topic = labels["messaging.destination.name"]
     attributes: dict[str, str | int] = {
         **labels,
@@ -183,13 +187,17 @@ def call_span(topic: str, message_id: str) -> Generator[None]:
 
 
 def count_consumed(service: str, topic: str, deliveries: Sequence[Delivery]) -> None:
-    """Count the messages of a batch: how many, and how long each had waited."""
+    """Count messages that were taken: how many, and how long each had waited."""
     labels = _labels(service, topic)
     now = time.time()
     for delivery in deliveries:
         QUEUE_AGE.record(max(0.0, now - delivery.published_at), labels)
     CONSUMED.add(len(deliveries), labels)
-    BATCH_SIZE.record(len(deliveries), labels)
+
+
+def measure_batch(service: str, topic: str, size: int) -> None:
+    """Measure a batch, of a topic that is handled in batches."""
+    BATCH_SIZE.record(size, _labels(service, topic))
 
 
 def count_shed(service: str, topic: str) -> None:

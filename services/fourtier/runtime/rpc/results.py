@@ -5,13 +5,22 @@ with the reason.
 """
 
 import asyncio
+import json
 import logging
 from dataclasses import replace
 from typing import Any
 
 from fourtier.runtime import telemetry
 from fourtier.runtime.bus.contract import Address, Bus, BusError, Delivery, RejectedByBusError
-from fourtier.runtime.errors import FourtierError, MalformedError, OverloadedError
+from fourtier.runtime.errors import (
+    FourtierError,
+    MalformedError,
+    OverloadedError,
+    RefusedByPolicyError,
+)
+from fourtier.runtime.privacy.policy import PrivacyPolicy
+from fourtier.runtime.privacy.redaction import redact, redacted_log
+from fourtier.runtime.privacy.redactor import redact_json
 from fourtier.runtime.rpc import envelope, instrumentation
 from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address, dead_letter_properties
 from fourtier.runtime.rpc.envelope import Envelope
@@ -34,9 +43,18 @@ class Results:
 
     Args:
         stopping: once it is set, the dead-letter queue is not waited for any more.
+        policy: for the personal data of dead letters.
     """
 
-    def __init__(self, bus: Bus, service: str, topic: Topic[Any], stopping: asyncio.Event) -> None:
+    def __init__(
+        self,
+        bus: Bus,
+        service: str,
+        topic: Topic[Any],
+        stopping: asyncio.Event,
+        policy: PrivacyPolicy = PrivacyPolicy(),
+    ) -> None:
+        self._policy = policy
         self._bus = bus
         self._service = service
         self._topic = topic
@@ -46,11 +64,13 @@ class Results:
         """Store the message with the reason, tell the caller, and only then acknowledge it.
 
         A query is not stored, unless it is malformed: its caller gets the error, and may retry.
+        Neither is what the flow's settings refuse.
         """
         kind = error.type if isinstance(error, FourtierError) else type(error).__name__
-        reason = _plain(str(error))[:_MAX_REASON] or kind
-        received = Envelope.of(delivery.properties, delivery.id)
+        reason = redacted_log(_plain(str(error))[:_MAX_REASON]) or kind
+        received = Envelope.of(delivery)
         stored = self._topic.persistent or isinstance(error, MalformedError)
+        stored = stored and not isinstance(error, RefusedByPolicyError)
         log.log(
             logging.ERROR if stored or wants_traceback(error) else logging.WARNING,
             "Message %s on %s %s after %d attempt(s): %s: %s",
@@ -79,7 +99,7 @@ class Results:
         failed = Error(
             type=error.type, message=str(error), retry_after=error.retry_after, temporary=True
         )
-        received = Envelope.of(delivery.properties, delivery.id)
+        received = Envelope.of(delivery)
         await self.reply(received, Answer(error=failed), last=True, error=error.type)
         instrumentation.count_shed(self._service, self._topic.name)
         await self.acknowledge(delivery)
@@ -91,6 +111,8 @@ class Results:
         its reason. The loop is
         written out, as a stop must end its pauses, which stamina has no means for.
         """
+        payload = await asyncio.to_thread(_without_personal_data, delivery.payload, self._policy)
+        delivery = replace(delivery, payload=payload)
         whole = delivery, *_smaller(delivery)
         queue, size, pause = dead_letter_address(self._service), 0, _FIRST_PAUSE
         while True:
@@ -182,11 +204,23 @@ async def ends_within(event: asyncio.Event, seconds: float) -> bool:
 def _smaller(delivery: Delivery) -> tuple[Delivery, Delivery]:
     """What is left of a message that the dead-letter queue does not take as it is."""
     without_payload = replace(delivery, payload=b"")
-    received = Envelope.of(delivery.properties, delivery.id)
+    received = Envelope.of(delivery)
     properties = {envelope.ID: received.id}
     return without_payload, replace(
         without_payload, properties=properties, key=delivery.key[:_MAX_KEY]
     )
+
+
+def _without_personal_data(payload: bytes, policy: PrivacyPolicy) -> bytes:
+    """The payload as memory would have written it, so that a replay leaves the same behind."""
+    text = payload.decode("utf-8", "replace")
+    try:
+        before = json.loads(text)
+        after = redact_json(before, policy)
+    except (ValueError, RecursionError):  # not a message at all: nobody replays it
+        redacted = redact(text, policy)
+        return redacted.text.encode() if redacted.counts else payload
+    return payload if after is before else json.dumps(after).encode()
 
 
 def _plain(text: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
 from fourtier.runtime.bus.contract import Address, Bus, Delivery, Mode, Subscription
+from fourtier.runtime.privacy.policy import PrivacyPolicy
 from fourtier.runtime.rpc import envelope
 from fourtier.runtime.rpc.admission import HEADROOM
 from fourtier.runtime.rpc.attempts import RunningAttempts
@@ -21,9 +22,17 @@ class Server:
     Args:
         service: the service's name: its subscription on every topic.
         limits: how long its handlers may take.
+        privacy: what happens to the personal data of dead letters.
     """
 
-    def __init__(self, bus: Bus, service: str, limits: Limits = Limits()) -> None:
+    def __init__(
+        self,
+        bus: Bus,
+        service: str,
+        limits: Limits = Limits(),
+        privacy: PrivacyPolicy = PrivacyPolicy(),
+    ) -> None:
+        self._privacy = privacy
         self._bus = bus
         self._service = service
         self._limits = limits
@@ -103,6 +112,7 @@ class Server:
             heartbeats=heartbeats,
             attempts=attempts,
             stopping=self._stopping,
+            privacy=self._privacy,
         )
 
 

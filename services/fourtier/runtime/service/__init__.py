@@ -14,7 +14,7 @@ from fourtier.runtime.errors import (
     UnavailableError,
 )
 from fourtier.runtime.rpc.caller import Caller
-from fourtier.runtime.rpc.envelope import current_envelope
+from fourtier.runtime.rpc.envelope import current_envelope, current_envelopes
 from fourtier.runtime.rpc.retry import Retry
 from fourtier.runtime.service.context import Parameters, ServiceContext
 from fourtier.runtime.service.declaration import (
@@ -28,7 +28,15 @@ from fourtier.runtime.service.declaration import (
 )
 from fourtier.runtime.service.deployment import DeploymentProfile
 from fourtier.runtime.service.periodic import periodic
-from fourtier.runtime.service.stores import Collection, GraphSchema, Node, Relation, Stores
+from fourtier.runtime.service.stores import (
+    Collection,
+    Fields,
+    GraphSchema,
+    Node,
+    Relation,
+    SparseField,
+    Stores,
+)
 
 __all__ = [
     "CallFailedError",
@@ -36,6 +44,7 @@ __all__ = [
     "Collection",
     "DeadlineExceededError",
     "DeploymentProfile",
+    "Fields",
     "FourtierError",
     "GraphSchema",
     "Handler",
@@ -47,12 +56,14 @@ __all__ = [
     "Retry",
     "Service",
     "ServiceContext",
+    "SparseField",
     "StartupError",
     "Stores",
     "UnavailableError",
     "answer",
     "answer_batch",
     "current_envelope",
+    "current_envelopes",
     "on",
     "on_batch",
     "periodic",

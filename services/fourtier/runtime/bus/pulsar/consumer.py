@@ -2,13 +2,13 @@
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import pulsar.asyncio as pulsar_asyncio
 
 from fourtier.runtime.bus.contract import BusError, Delivery
+from fourtier.runtime.recent_ids import RecentIds
 
 log = logging.getLogger(__name__)
 
@@ -17,8 +17,6 @@ T = TypeVar("T")
 #: How many messages a consumer may hold that it has not begun: enough to make batches, few enough
 #: that a second replica still finds work.
 PREFETCH = 200
-#: How many acknowledged messages are remembered, in case the broker has not heard of it.
-_REMEMBERED = 10_000
 
 
 class Consumer:
@@ -33,7 +31,8 @@ class Consumer:
         self._queue: asyncio.Queue[Delivery | None] = asyncio.Queue(PREFETCH)
         self._failure: BusError | None = None
         self._in_flight: set[str] = set()
-        self._acknowledged: OrderedDict[str, None] = OrderedDict()
+        #: In case the broker has not heard of it.
+        self._acknowledged = RecentIds()
 
     async def pump(self, consumer: Any) -> None:
         """Receive from a consumer until it is closed."""
@@ -103,13 +102,11 @@ class Consumer:
 
     async def _acknowledge(self, consumer: Any, message: Any, name: str) -> None:
         self._in_flight.discard(name)
-        self._acknowledged[name] = None
-        if len(self._acknowledged) > _REMEMBERED:
-            self._acknowledged.popitem(last=False)
+        self._acknowledged.add(name)
         try:
             await consumer.acknowledge(message)
         except pulsar_asyncio.PulsarException as error:
-            self._acknowledged.pop(name, None)
+            self._acknowledged.discard(name)
             raise BusError(f"not acknowledged, so it will come again: {error}") from error
 
 
