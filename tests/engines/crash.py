@@ -8,7 +8,7 @@ from fourtier.engines.graph.ladybug import open_ladybug
 from fourtier.engines.graph.protocol import Statement
 from fourtier.engines.vectors.edge import open_edge
 from fourtier.engines.vectors.protocol import Point
-from fourtier.runtime.service.stores import GraphSchema, Node, Relation
+from fourtier.runtime.service.stores import Fields, GraphSchema, Node, Relation
 from fourtier.schema.message import Scope, Vector
 
 SCOPE = Scope("ann", "default")
@@ -35,12 +35,12 @@ async def written_until_killed(engine: str, path: Path, after: int) -> list[str]
 
 
 async def _write_vectors(directory: Path) -> None:
-    async with open_edge(directory, 4, ["kind"]) as store:
+    async with open_edge(directory, 4, Fields(["kind"])) as store:
         number = 0
         while True:
             ids = [f"p{number + index}" for index in range(_BATCH)]
             vector = Vector.of([1, number, 0, 0])
-            await store.upsert(SCOPE, [Point(each, vector, f"number {each}") for each in ids])
+            await store.upsert(SCOPE, [Point.of(each, vector, f"number {each}") for each in ids])
             _say(ids)
             number += _BATCH
 

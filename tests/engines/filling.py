@@ -8,6 +8,7 @@ from fourtier.engines.graph.ladybug import open_ladybug
 from fourtier.engines.vectors.edge import open_edge
 from fourtier.runtime.errors import UnavailableError
 from fourtier.runtime.process.disk import DiskReserve
+from fourtier.runtime.service.stores import Fields
 from tests.engines.graph_contract import ANN, SCHEMA, create, row
 from tests.engines.vectors_contract import DIMENSIONS, point
 
@@ -16,7 +17,7 @@ _BATCH = 20
 
 
 async def _fill_vectors(directory: Path, disk: DiskReserve) -> None:
-    async with open_edge(directory / "shard", DIMENSIONS, [], disk=disk) as store:
+    async with open_edge(directory / "shard", DIMENSIONS, Fields(), disk=disk) as store:
         for batch in range(_BATCHES):
             points = [point(f"{batch} {n}", kind=f"{batch} {n}" * 2_000) for n in range(_BATCH)]
             await store.upsert(ANN, points)

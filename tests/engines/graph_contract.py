@@ -114,6 +114,31 @@ class GraphStoreContract:
 
         assert await store.read(ANN, READ) == [row(f"id {text[:50]}", text)]
 
+    async def test_erasing_leaves_what_was_not_deleted(self, store: GraphStore) -> None:
+        rest = [row("a", "line\n'quoted'", 1), row("b", "", 2)]
+        await create(store, *rest, row("c", "gone", 3))
+        await create(store, row("theirs"), scope=BOB)
+        await store.write(
+            ANN,
+            Statement("CREATE (g:ContractGroup {id: 'g'}) SET g.scope = $scope"),
+            Statement(
+                "MATCH (g:ContractGroup {id: 'g'}), (t:ContractThing {id: 'a'}) "
+                "WHERE t.scope = $scope CREATE (g)-[:CONTRACT_HOLDS]->(t)"
+            ),
+        )
+        await store.write(ANN, Statement(DELETE, {"id": "c"}))
+
+        for remainder in await store.erase():
+            assert remainder.where
+            assert remainder.until
+
+        assert await store.read(ANN, READ) == rest
+        assert await things(store, BOB) == ["theirs"]
+        held = "MATCH (g:ContractGroup)-[:CONTRACT_HOLDS]->(t:ContractThing) RETURN t.id AS id"
+        assert await store.read(None, held) == [{"id": "a"}]
+        await create(store, row("later"))
+        assert await things(store) == ["a", "b", "later"]
+
     async def test_values_of_each_type(self, store: GraphStore) -> None:
         rows: list[dict[str, Value]] = [
             {"id": "a", "text": "", "number": 2**62, "share": 0.1, "flag": True},

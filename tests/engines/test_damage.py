@@ -4,6 +4,7 @@ import logging
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,16 +15,19 @@ from fourtier.engines.opening import open_graph, open_vectors
 from fourtier.engines.vectors.edge import open_edge
 from fourtier.engines.vectors.protocol import Point
 from fourtier.runtime.errors import StartupError, UnavailableError
-from fourtier.runtime.service.stores import Collection
+from fourtier.runtime.service.stores import Collection, Fields
 from fourtier.schema.message import Vector
 from tests.engines.crash import SCHEMA as CRASH_SCHEMA
 from tests.engines.crash import written_until_killed
-from tests.engines.graph_contract import ANN, READ, SCHEMA, create, row, things
+from tests.engines.graph_contract import ANN, READ, create, row, things
+from tests.engines.graph_contract import SCHEMA as GRAPH_SCHEMA
+from tests.engines.searching import similar
 from tests.engines.vectors_contract import DIMENSIONS, point
 from tests.engines.vectors_operations import EAST
 
-INDEX = Collection("index", ("kind",), rebuild="fourtier facts reindex")
-TRUTH = Collection("truth", ("kind",))
+INDEX = Collection("index", Fields(["kind"]), rebuild="fourtier facts reindex")
+TRUTH = Collection("truth", Fields(["kind"]))
+SCHEMA = replace(GRAPH_SCHEMA, index=INDEX.name)
 PAGE = 4_096
 #: What a crash leaves of a manifest.
 IN_USE = '{"written_at": "2026-01-01T00:00:00Z"}'
@@ -41,7 +45,7 @@ async def config(tmp_path: Path) -> EngineConfig:
     ):
         await create(graph, *(row(f"id{n}", f"some text about {n}", n) for n in range(POINTS)))
         points = [
-            Point(f"p{n}", Vector.of([1, n, 0, 0]), f"text {n}", {"kind": "x"})
+            Point.of(f"p{n}", Vector.of([1, n, 0, 0]), f"text {n}", {"kind": "x"})
             for n in range(POINTS)
         ]
         await index.upsert(ANN, points)
@@ -230,14 +234,14 @@ async def test_an_index_whose_scopes_are_lost_is_found_after_a_crash(config: Eng
 
 async def test_payloads_that_cannot_be_decoded_name_the_remedy(tmp_path: Path) -> None:
     shard = tmp_path / "shard"
-    async with open_edge(shard, DIMENSIONS, [], rebuild="fourtier facts reindex") as store:
+    async with open_edge(shard, DIMENSIONS, Fields(), rebuild="fourtier facts reindex") as store:
         await store.upsert(ANN, [point(f"p{n}", kind="x" * 50) for n in range(50)])
     (page,) = shard.glob("segments/*/payload_storage/page_0.dat")
-    async with open_edge(shard, DIMENSIONS, [], rebuild="fourtier facts reindex") as store:
+    async with open_edge(shard, DIMENSIONS, Fields(), rebuild="fourtier facts reindex") as store:
         overwrite(page, 0, b"\x7f" * PAGE)
         remedy = rf"{shard} is damaged.*move .* away.*`fourtier facts reindex`"
         with pytest.raises(UnavailableError, match=remedy):
-            await store.similar(ANN, EAST, 50)
+            await similar(store, ANN, EAST, 50)
         with pytest.raises(UnavailableError, match=remedy):
             await store.upsert(ANN, [point("new")])
 

@@ -1,31 +1,34 @@
 """Qdrant Edge: the contract, and what belongs to files on disk."""
 
-from collections.abc import Sequence
+import asyncio
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
 
 from fourtier.engines.vectors.edge import open_edge
-from fourtier.engines.vectors.protocol import VectorStore
+from fourtier.engines.vectors.protocol import Point, VectorStore
+from fourtier.engines.vectors.query import SparseLeg
 from fourtier.runtime.errors import StartupError
+from fourtier.runtime.service.stores import Fields
 from tests.engines.crash import written_until_killed
-from tests.engines.vectors_contract import ANN, DIMENSIONS, VectorStoreContract, point
+from tests.engines.searching import search, similar
+from tests.engines.vectors_contract import ANN, DIMENSIONS, KIND, VectorStoreContract, point
 from tests.engines.vectors_operations import EAST, ids, scrolled
 
 
 class TestEdge(VectorStoreContract):
     def opened(
-        self, directory: Path, dimensions: int = DIMENSIONS, indexed: Sequence[str] = ("kind",)
+        self, directory: Path, dimensions: int = DIMENSIONS, fields: Fields = KIND
     ) -> AbstractAsyncContextManager[VectorStore]:
-        return open_edge(directory / "shard", dimensions, indexed)
+        return open_edge(directory / "shard", dimensions, fields)
 
     async def test_points_are_there_after_reopening(self, tmp_path: Path) -> None:
         async with self.opened(tmp_path) as store:
             await store.upsert(ANN, [point("stays", text="cello", kind="x"), point("gone")])
             await store.delete(ANN, ["gone"])
         async with self.opened(tmp_path) as store:
-            (hit,) = await store.search(ANN, EAST, "cello", 5, {"kind": "x"})
+            (hit,) = await search(store, ANN, EAST, "cello", 5, kind="x")
             assert hit.id == "stays"
             assert await store.count(None) == 1
 
@@ -36,15 +39,15 @@ class TestEdge(VectorStoreContract):
             found = set(await scrolled(store, ANN, 500))
             assert set(written) <= found
             await store.upsert(ANN, [point("later", text="violoncello")])
-            assert "later" in ids(await store.search(ANN, EAST, "violoncello", 5))
+            assert "later" in ids(await search(store, ANN, EAST, "violoncello", 5))
 
     async def test_a_new_filter_field_is_indexed_when_a_shard_is_opened_again(
         self, tmp_path: Path
     ) -> None:
-        async with self.opened(tmp_path, indexed=()) as store:
+        async with self.opened(tmp_path, fields=Fields()) as store:
             await store.upsert(ANN, [point("one", kind="x"), point("two", kind="y")])
-        async with self.opened(tmp_path, indexed=("kind",)) as store:
-            assert ids(await store.similar(ANN, EAST, 5, {"kind": "y"})) == ["two"]
+        async with self.opened(tmp_path, fields=KIND) as store:
+            assert ids(await similar(store, ANN, EAST, 5, kind="y")) == ["two"]
 
     async def test_one_process_at_a_time(self, tmp_path: Path) -> None:
         async with self.opened(tmp_path) as store:
@@ -69,3 +72,20 @@ class TestEdge(VectorStoreContract):
         with pytest.raises(StartupError, match="cannot be opened"):
             async with self.opened(tmp_path):
                 pass
+
+    async def test_texts_are_set_while_the_shard_is_rewritten(self, tmp_path: Path) -> None:
+        """Also those of points that the copy does not have yet, or has already."""
+        names = [f"p{number}" for number in range(1_000)]
+        async with self.opened(tmp_path) as store:
+            await store.upsert(ANN, [point(name, text="hill") for name in [*names, "gone"]])
+            await store.delete(ANN, ["gone"])
+            erasing = asyncio.create_task(store.erase())
+            for start in range(0, len(names), 10):
+                some = names[start : start + 10]
+                await store.set_fields(
+                    ANN, [Point(name, {}, {"sparse": "zeppelin"}) for name in some]
+                )
+            await erasing
+            zeppelin = [SparseLeg("zeppelin")]
+            assert len(await store.query(ANN, zeppelin, 2_000)) == len(names)
+            assert await store.query(ANN, [SparseLeg("hill")], 5) == []

@@ -12,7 +12,9 @@ from fourtier.engines.graph.ladybug import open_ladybug
 from fourtier.engines.vectors.edge import open_edge
 from fourtier.runtime.errors import UnavailableError
 from fourtier.runtime.process.disk import DiskReserve
+from fourtier.runtime.service.stores import Fields
 from tests.engines.graph_contract import ANN, SCHEMA, create, row, things
+from tests.engines.searching import similar
 from tests.engines.vectors_contract import DIMENSIONS, point
 from tests.engines.vectors_operations import EAST, ids
 
@@ -43,7 +45,7 @@ async def test_the_graph_reads_and_does_not_write(tmp_path: Path) -> None:
 
 async def test_the_vectors_are_searched_and_not_written(tmp_path: Path) -> None:
     disk = Disk(tmp_path)
-    async with open_edge(tmp_path / "shard", DIMENSIONS, [], disk=disk.reserve) as store:
+    async with open_edge(tmp_path / "shard", DIMENSIONS, Fields(), disk=disk.reserve) as store:
         await store.upsert(ANN, [point("before")])
         disk.free = 99 * MB
         for write in (
@@ -53,7 +55,7 @@ async def test_the_vectors_are_searched_and_not_written(tmp_path: Path) -> None:
         ):
             with pytest.raises(UnavailableError, match=NEARLY_FULL):
                 await write
-        assert ids(await store.similar(ANN, EAST, 5)) == ["before"]
+        assert ids(await similar(store, ANN, EAST, 5)) == ["before"]
         disk.free = 100 * MB
         assert await store.delete(ANN, ["before"]) == 1
 

@@ -19,10 +19,11 @@ from fourtier.engines.vectors.edge import open_edge
 from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.engines.vectors.qdrant import open_qdrant
 from fourtier.runtime.errors import StartupError, UnavailableError
-from fourtier.runtime.service.stores import Collection
+from fourtier.runtime.service.stores import Collection, Fields
 from tests.cluster.servers import SERVERS
 from tests.engines.graph_contract import ANN, SCHEMA, create, row, things
 from tests.engines.half_open import half_open_proxy
+from tests.engines.searching import search, similar
 from tests.engines.vectors_contract import DIMENSIONS, point
 from tests.engines.vectors_operations import EAST, ids
 from tests.support.qdrant import shared_qdrant
@@ -43,8 +44,8 @@ SLOW_WRITE = (
 Request = Callable[[VectorStore], Awaitable[object]]
 REQUESTS: list[Request] = [
     lambda store: store.upsert(ANN, [point("a")]),
-    lambda store: store.search(ANN, EAST, "a", 1),
-    lambda store: store.similar(ANN, EAST, 1),
+    lambda store: search(store, ANN, EAST, "a", 1),
+    lambda store: similar(store, ANN, EAST, 1),
     lambda store: store.get(ANN, ["a"]),
     lambda store: store.scroll(ANN, 1),
     lambda store: store.count(ANN),
@@ -58,7 +59,12 @@ async def test_qdrant_behind_a_half_open_connection() -> None:
         shared_qdrant() as url,
         half_open_proxy(urlsplit(url).port or 0) as proxy,
         open_qdrant(
-            f"http://127.0.0.1:{proxy.port}", "x", DIMENSIONS, [], key=None, query_seconds=LIMIT
+            f"http://127.0.0.1:{proxy.port}",
+            "x",
+            DIMENSIONS,
+            Fields(),
+            key=None,
+            query_seconds=LIMIT,
         ) as store,
     ):
         await store.upsert(ANN, [point("before")])
@@ -194,7 +200,7 @@ async def test_a_write_of_the_embedded_graph_is_rolled_back(tmp_path: Path) -> N
 
 
 async def test_the_embedded_vectors_fail_while_their_thread_is_busy(tmp_path: Path) -> None:
-    async with open_edge(tmp_path / "shard", DIMENSIONS, [], query_seconds=LIMIT) as store:
+    async with open_edge(tmp_path / "shard", DIMENSIONS, Fields(), query_seconds=LIMIT) as store:
         free = threading.Event()
         store._executor.submit(free.wait)
         try:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fourtier.engines.vectors.protocol import Hit, Point, VectorStore
 from fourtier.schema.message import Scope, Vector
+from tests.engines.searching import search, similar
 
 #: Not one of them may be taken for another, however their parts are joined.
 ALIKE = [Scope("a", "b/c"), Scope("a/b", "c"), Scope("a", "b"), Scope("ä 人", "b")]
@@ -37,9 +38,9 @@ class Model:
         for scope, mine in self.points.items():
             assert await store.count(scope) == len(mine)
             assert sorted(await scrolled(store, scope, 2)) == sorted(mine)
-            found = await store.search(scope, EAST, "cello river zebra", 50)
+            found = await search(store, scope, EAST, "cello river zebra", 50)
             assert sorted(ids(found)) == sorted(mine)
-            assert sorted(ids(await store.similar(scope, NORTH, 50))) == sorted(mine)
+            assert sorted(ids(await similar(store, scope, NORTH, 50))) == sorted(mine)
             assert {hit.id: hit.payload for hit in await store.get(scope, _NAMES)} == {
                 name: mine[name].payload for name in mine
             }
@@ -81,8 +82,8 @@ class _DeleteScope:
 _NAMES = ["a", "b", "c", "ä"]
 _SCOPES = st.sampled_from(ALIKE)
 _POINTS = st.builds(
-    Point,
-    id=st.sampled_from(_NAMES),
+    Point.of,
+    name=st.sampled_from(_NAMES),
     vector=st.sampled_from([EAST, NORTH, Vector.of([0.5, -1, 2, 0])]),
     text=st.sampled_from(["", "the", "cello", "blue cello", "river zebra"]),
     payload=st.dictionaries(st.sampled_from(["kind", "more"]), st.text(max_size=5)),

@@ -44,13 +44,23 @@ async def _upsert(client: AsyncQdrantClient, name: str, body: Any) -> object:
     return await client.upsert(name, models.PointsList.model_validate(body).points)
 
 
+async def _set_vectors(client: AsyncQdrantClient, name: str, body: Any) -> object:
+    return await client.update_vectors(name, models.UpdateVectors.model_validate(body).points)
+
+
 async def _get(client: AsyncQdrantClient, name: str, body: Any) -> object:
     asked = models.PointRequest.model_validate(body)
     return await client.retrieve(name, asked.ids, with_payload=asked.with_payload or False)
 
 
 async def _query(client: AsyncQdrantClient, name: str, body: Any) -> object:
-    asked = models.QueryRequest.model_validate(body)
+    asked = models.QueryRequestBatch.model_validate(body)
+    return [await _answer(client, name, each) for each in asked.searches]
+
+
+async def _answer(
+    client: AsyncQdrantClient, name: str, asked: models.QueryRequest
+) -> models.QueryResponse:
     return await client.query_points(
         name,
         query=asked.query,
@@ -92,7 +102,8 @@ _HANDLERS: dict[tuple[str, str], Handler] = {
     ("PUT", "/index"): _index,
     ("PUT", "/points"): _upsert,
     ("POST", "/points"): _get,
-    ("POST", "/points/query"): _query,
+    ("PUT", "/points/vectors"): _set_vectors,
+    ("POST", "/points/query/batch"): _query,
     ("POST", "/points/scroll"): _scroll,
     ("POST", "/points/count"): _count,
     ("POST", "/points/delete"): _delete,

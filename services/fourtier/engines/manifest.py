@@ -32,12 +32,14 @@ class _Record(BaseModel):
         written_at: when the store was opened or closed last.
         checksums: by file, relative to the store's own directory; None while the store is open,
             and after a crash.
+        erasure_due: bytes of what was deleted may still be in the files.
     """
 
     model_config = ConfigDict(frozen=True)
 
     written_at: datetime
     checksums: dict[str, int] | None = None
+    erasure_due: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ class Manifest:
     def opened(self) -> None:
         """Note that the store is in use; call when it is open."""
         try:
-            self._write(_Record(written_at=datetime.now(UTC)))
+            self._write(_Record(written_at=datetime.now(UTC), erasure_due=self.erasure_due()))
         except OSError as error:
             # An older manifest would take the store for damaged at the next start.
             with suppress(OSError):
@@ -126,11 +128,28 @@ class Manifest:
 
     def closed(self) -> None:
         """Note what the files are now; call when the store is closed in order."""
-        record = _Record(written_at=datetime.now(UTC), checksums=_checksums(self.path))
+        record = _Record(
+            written_at=datetime.now(UTC),
+            checksums=_checksums(self.path),
+            erasure_due=self.erasure_due(),
+        )
         try:
             self._write(record)
         except OSError as error:  # the store counts as in use, as after a crash
             log.warning("The manifest %s cannot be written: %s", self.file, error.strerror)
+
+    def erasure_due(self) -> bool:
+        """Whether bytes of what was deleted may still be in the files."""
+        record = self._read()
+        return record is not None and record.erasure_due
+
+    def mark_erasure(self, *, due: bool) -> None:
+        """Note, while the store is in use, whether bytes of what was deleted may be in it.
+
+        Raises:
+            OSError: it cannot be noted; nothing must be deleted then.
+        """
+        self._write(_Record(written_at=datetime.now(UTC), erasure_due=due))
 
     def _read(self) -> _Record | None:
         try:

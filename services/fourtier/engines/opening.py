@@ -62,7 +62,7 @@ async def open_vectors(config: EngineConfig, collection: Collection) -> AsyncGen
                 config.vectors_url,
                 config.name_of(collection),
                 dimensions,
-                collection.indexed,
+                collection.fields,
                 key=config.vectors_key,
                 layout=config.layout_of(collection),
                 trust_certificates=config.vectors_trust,
@@ -76,7 +76,7 @@ async def open_vectors(config: EngineConfig, collection: Collection) -> AsyncGen
             opening_shard = open_edge(
                 directory,
                 dimensions,
-                collection.indexed,
+                collection.fields,
                 rebuild=collection.rebuild,
                 disk=config.disk,
                 query_seconds=config.query_seconds,

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from fourtier.engines.erasing import Remainder
 from fourtier.schema.message import Scope
 
 #: What a property can hold. Times are ISO 8601 texts in UTC, which sort by time; nothing
@@ -73,5 +74,19 @@ class GraphStore(Protocol):
             ConflictError: a statement did not give the rows that it must, or another writer has
                 created what this one creates. Read again what is there, and try again.
             ValueError: the parameters of a statement are not those that its text names.
+        """
+        ...
+
+    async def erase(self) -> Sequence[Remainder]:
+        """Remove what was deleted from the disk too, as far as the engine lets us.
+
+        Embedded engines do so by themselves some time after a deletion. Whoever must know that it
+        is done, or has overwritten a text instead of deleting it, awaits this behind the write.
+        Its cost is that of copying the whole store, if anything was written since the last time.
+
+        Returns where bytes of it may still be; nothing when they are gone.
+
+        Raises:
+            UnavailableError: it cannot be done now.
         """
         ...

@@ -1,78 +1,169 @@
 """What both vector engines do alike; each adds how its library is called."""
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from qdrant_edge import SparseVector
 
-from fourtier.engines.vectors.points import Conditions, checked, conditions, in_order, stored_id
-from fourtier.engines.vectors.protocol import Hit, Payload, Point
+from fourtier.engines.vectors.fusing import explained, grouped, min_max
+from fourtier.engines.vectors.points import (
+    StoredPoint,
+    checked,
+    conditions,
+    in_order,
+    require_fields,
+    stored_id,
+    stored_point,
+)
+from fourtier.engines.vectors.protocol import Hit, Point
+from fourtier.engines.vectors.query import (
+    MIN_CANDIDATES,
+    DenseLeg,
+    Group,
+    Leg,
+    MinMax,
+    Mmr,
+    Rrf,
+    Where,
+)
 from fourtier.engines.vectors.sparse import encode_query
-from fourtier.schema.message import Scope, Vector
-
-#: Constant of reciprocal rank fusion, Qdrant's own default. With the 60 of the literature a point
-#: that both searches find far down beats the first of either: of LoCoMo's evidence, facts find
-#: 55.1 / 62.4 / 68.3 % among the first 5 / 10 / 20 with 60, and 57.7 / 67.8 / 76.8 % with 2.
-RRF_K = 2
-#: Each of the two searches hands this many times the asked number to the fusion.
-_AHEAD = 4
+from fourtier.runtime.service.stores import Fields
+from fourtier.schema.message import Scope
 
 
 @dataclass(frozen=True, slots=True)
-class HybridQuery:
-    """A search by meaning and one by words, fused by reciprocal rank.
+class EncodedLeg:
+    """A leg as both engines take it."""
+
+    name: str
+    field: str
+    vector: list[float] | SparseVector
+    weight: float
+
+    @property
+    def dense(self) -> bool:
+        """Whether it searches by meaning."""
+        return isinstance(self.vector, list)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What is asked of an engine.
 
     Attributes:
-        ahead: how many points each of the two searches finds.
+        limit: how many points at most.
+        candidates: how many each leg finds, where there are several.
         within: what every point that is found matches.
         corpus: the points from whose texts the weights of words are taken.
+        mmr: the vector and the field of the points' diversity, and the weight of relevance.
     """
 
-    dense: list[float]
-    sparse: SparseVector
     limit: int
-    ahead: int
-    within: Conditions
-    corpus: Conditions
+    candidates: int
+    within: Where
+    corpus: Where
+    mmr: tuple[list[float], str, float] | None = None
 
 
 class SharedVectorStore(ABC):
     """A vector store over an engine's primitives, which know no scope but take conditions."""
 
-    def __init__(self, dimensions: int) -> None:
+    def __init__(self, dimensions: int, fields: Fields) -> None:
         self._dimensions = dimensions
+        self._fields = fields
 
     async def upsert(self, scope: Scope, points: Sequence[Point]) -> None:
         """Write points; when this returns they outlive the process."""
         if points:
             await self._write(scope, points)
 
-    async def search(
+    async def query(
         self,
         scope: Scope,
-        vector: Vector,
-        text: str,
+        legs: Sequence[Leg],
         limit: int,
-        where: Payload | None = None,
+        where: Where = (),
+        *,
+        fusion: Rrf | MinMax = Rrf(),
+        candidates: int = MIN_CANDIDATES,
+        mmr: Mmr | None = None,
+        group: Group | None = None,
+        explain: bool = False,
     ) -> list[Hit]:
-        """Find by meaning and by words, fused by reciprocal rank; best first."""
-        query = HybridQuery(
-            checked(vector, self._dimensions),
-            encode_query(text),
-            limit,
-            limit * _AHEAD,
-            conditions(scope, where),
-            conditions(scope),
+        """Find by one or several legs; best first."""
+        if mmr is not None and isinstance(fusion, MinMax):
+            raise ValueError("the engine diversifies what it has fused itself: MMR needs Rrf")
+        encoded = self._encoded(legs)
+        if not encoded:
+            return []
+        ahead = max(candidates, limit)
+        search = Search(
+            # What a group leaves out must not leave the answer short.
+            limit=limit if group is None else ahead * len(encoded),
+            candidates=ahead,
+            within=conditions(scope, where),
+            corpus=conditions(scope),
+            mmr=None if mmr is None else self._diversity(mmr),
         )
-        return await self._hybrid(query)
+        found = await self._found(encoded, search, fusion, explain=explain)
+        return (found if group is None else grouped(found, group))[:limit]
 
-    async def similar(
-        self, scope: Scope, vector: Vector, limit: int, where: Payload | None = None
+    async def _found(
+        self, legs: Sequence[EncodedLeg], search: Search, fusion: Rrf | MinMax, *, explain: bool
     ) -> list[Hit]:
-        """Find by meaning alone; best first, `similarity` set."""
-        dense = checked(vector, self._dimensions)
-        return await self._nearest(dense, limit, conditions(scope, where))
+        by_scores = isinstance(fusion, MinMax) and len(legs) > 1
+        hits: list[Hit] = []
+        if isinstance(fusion, Rrf) and (len(legs) > 1 or search.mmr is not None):
+            hits = await self._fused(legs, fusion.k, search)
+        elif not by_scores:
+            hits = await self._ranked(legs[0], search)
+        if not (by_scores or explain):
+            return hits
+        alone = replace(search, limit=search.candidates, mmr=None)
+        found = await asyncio.gather(*(self._ranked(leg, alone) for leg in legs))
+        of_legs = {leg.name: of_leg for leg, of_leg in zip(legs, found, strict=True)}
+        if by_scores:
+            hits = min_max(of_legs, {leg.name: leg.weight for leg in legs})
+        return explained(hits, of_legs)
+
+    def _encoded(self, legs: Sequence[Leg]) -> list[EncodedLeg]:
+        """The legs that have something to search by.
+
+        Raises:
+            PermanentError: a vector does not fit the store.
+            ValueError: a leg is none of this collection's, or two have one name.
+        """
+        sparse = {field.name: field for field in self._fields.sparse}
+        require_fields((leg.field for leg in legs if isinstance(leg, DenseLeg)), self._fields.dense)
+        require_fields((leg.field for leg in legs if not isinstance(leg, DenseLeg)), sparse)
+        names = [leg.name or leg.field for leg in legs]
+        if len(set(names)) < len(names):
+            raise ValueError(f"two legs have one name: {', '.join(names)}")
+        if any(leg.weight <= 0 for leg in legs):
+            raise ValueError("the weight of a leg must be positive")
+        encoded: list[EncodedLeg] = []
+        for name, leg in zip(names, legs, strict=True):
+            if isinstance(leg, DenseLeg):
+                numbers = checked(leg.vector, self._dimensions)
+                encoded.append(EncodedLeg(name, leg.field, numbers, leg.weight))
+            elif (words := encode_query(leg.text, sparse[leg.field])).indices:
+                encoded.append(EncodedLeg(name, leg.field, words, leg.weight))
+        return encoded
+
+    def _diversity(self, mmr: Mmr) -> tuple[list[float], str, float]:
+        require_fields([mmr.field], self._fields.dense)
+        return checked(mmr.vector, self._dimensions), mmr.field, mmr.relevance
+
+    async def set_fields(self, scope: Scope, points: Sequence[Point]) -> None:
+        """Write fields of points that are there over what they had."""
+        named = {
+            point.id: stored_point(scope, point, self._dimensions, self._fields) for point in points
+        }
+        there = await self.get(scope, list(named))
+        if there:
+            await self._set_fields([named[hit.id] for hit in there])
 
     async def get(self, scope: Scope, ids: Sequence[str]) -> list[Hit]:
         """Read points by id, in the order asked for; those that are not there are left out."""
@@ -89,7 +180,7 @@ class SharedVectorStore(ABC):
         found = await self._page(within, limit + 1, stored_id(scope, after))
         return [each for each in found if each.id != after][:limit]
 
-    async def count(self, scope: Scope | None = None, where: Payload | None = None) -> int:
+    async def count(self, scope: Scope | None = None, where: Where = ()) -> int:
         """Count a scope's points exactly; those of all scopes with None."""
         return await self._count(conditions(scope, where))
 
@@ -111,23 +202,27 @@ class SharedVectorStore(ABC):
         """Write points, at least one."""
 
     @abstractmethod
-    async def _hybrid(self, query: HybridQuery) -> list[Hit]:
-        """Run both searches and fuse them; best first."""
+    async def _set_fields(self, points: Sequence[StoredPoint]) -> None:
+        """Write the vectors that points have into those of the same ids, at least one."""
 
     @abstractmethod
-    async def _nearest(self, dense: list[float], limit: int, within: Conditions) -> list[Hit]:
-        """Find by cosine similarity; best first."""
+    async def _ranked(self, leg: EncodedLeg, search: Search) -> list[Hit]:
+        """Find by one leg; best first, with its own scores."""
+
+    @abstractmethod
+    async def _fused(self, legs: Sequence[EncodedLeg], k: int, search: Search) -> list[Hit]:
+        """Find by each leg and fuse by weighted reciprocal rank; best first."""
 
     @abstractmethod
     async def _retrieve(self, stored_ids: Sequence[str]) -> list[Hit]:
         """Read points by the engine's ids, at least one, in any order."""
 
     @abstractmethod
-    async def _page(self, within: Conditions, limit: int, begin_at: str | None) -> list[Hit]:
+    async def _page(self, within: Where, limit: int, begin_at: str | None) -> list[Hit]:
         """Read points in the order of the engine's ids, beginning at one of them."""
 
     @abstractmethod
-    async def _count(self, within: Conditions) -> int:
+    async def _count(self, within: Where) -> int:
         """Count exactly."""
 
     @abstractmethod
@@ -135,7 +230,7 @@ class SharedVectorStore(ABC):
         """Delete points by the engine's ids, at least one."""
 
     @abstractmethod
-    async def _delete_matching(self, within: Conditions) -> None:
+    async def _delete_matching(self, within: Where) -> None:
         """Delete all points that match."""
 
 

@@ -10,19 +10,19 @@ from pathlib import Path
 
 import ladybug
 
+from fourtier.engines.erasing import DEFAULT_SCHEDULE, ErasureSchedule
+from fourtier.engines.graph.ladybug.copying import BUFFER_BYTES
 from fourtier.engines.graph.ladybug.schema import create_tables
 from fourtier.engines.graph.ladybug.store import LadybugGraphStore
 from fourtier.engines.limits import TimeLimit
 from fourtier.engines.manifest import Manifest, has_content
+from fourtier.engines.replacing import remove_leftovers
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.process.disk import DiskReserve
 from fourtier.runtime.service.engines import QUERY_SECONDS
 from fourtier.runtime.service.stores import GraphSchema
 
 log = logging.getLogger(__name__)
-
-#: The database takes what it needs up to this; its default would be most of the machine.
-_BUFFER_BYTES = 256 * 1024 * 1024
 
 
 @asynccontextmanager
@@ -32,6 +32,7 @@ async def open_ladybug(
     *,
     disk: DiskReserve | None = None,
     query_seconds: float = QUERY_SECONDS,
+    erasure: ErasureSchedule = DEFAULT_SCHEDULE,
 ) -> AsyncGenerator[LadybugGraphStore]:
     """Open or create the database file with a service's schema.
 
@@ -40,10 +41,11 @@ async def open_ladybug(
             is damaged.
     """
     manifest = Manifest("the graph", file)
-    sound = await asyncio.to_thread(_check, manifest)
+    sound = await asyncio.to_thread(_check, manifest, schema)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         database = await asyncio.to_thread(_open, file)
+        await asyncio.to_thread(remove_leftovers, file)
     except (OSError, RuntimeError) as error:
         if "lock" in str(error):
             raise StartupError(
@@ -54,24 +56,25 @@ async def open_ladybug(
             f"backup (docs/operating.md)"
         ) from error
     limit = TimeLimit(f"the graph {file}", query_seconds)
-    store = LadybugGraphStore(database, limit, manifest, disk)
+    store = LadybugGraphStore(database, limit, manifest, disk, erasure=erasure)
     try:
         await store.execute(lambda connection: create_tables(connection, schema))
         if not sound:
             await store.verify(schema)
         await asyncio.to_thread(manifest.opened)
-        yield store
+        async with store.eraser.running():
+            yield store
     finally:
         await asyncio.to_thread(store.close)
     if not store.damaged:
         await asyncio.to_thread(manifest.closed)
 
 
-def _check(manifest: Manifest) -> bool:
+def _check(manifest: Manifest, schema: GraphSchema) -> bool:
     """As the manifest says; a graph without one is missing where its index is there."""
     file = manifest.path
-    if not has_content(file) and not manifest.file.exists():
-        for index in file.parent.glob("vectors-*"):
+    if schema.index and not has_content(file) and not manifest.file.exists():
+        for index in file.parent.glob(f"vectors-{schema.index}"):
             raise StartupError(
                 f"the graph {file} is missing or empty, but its index {index} is there: restore "
                 f"it from a backup (docs/operating.md), or move the index away to begin anew"
@@ -90,7 +93,7 @@ def _open(file: Path) -> ladybug.Database:
     """
     log_file = file.with_name(f"{file.name}.wal")
     try:
-        return ladybug.Database(str(file), buffer_pool_size=_BUFFER_BYTES)
+        return ladybug.Database(str(file), buffer_pool_size=BUFFER_BYTES)
     except RuntimeError as error:
         if "lock" in str(error) or not log_file.exists():
             raise
@@ -103,5 +106,5 @@ def _open(file: Path) -> ladybug.Database:
         copy,
     )
     return ladybug.Database(
-        str(file), buffer_pool_size=_BUFFER_BYTES, throw_on_wal_replay_failure=False
+        str(file), buffer_pool_size=BUFFER_BYTES, throw_on_wal_replay_failure=False
     )

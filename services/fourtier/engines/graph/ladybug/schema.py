@@ -2,7 +2,7 @@
 
 import ladybug
 
-from fourtier.engines.graph.ladybug.store import read_rows
+from fourtier.engines.graph.ladybug.rows import read_rows
 from fourtier.runtime.service.stores import GraphSchema, Node, Relation
 
 #: What a property holds in nodes that are older than the property.

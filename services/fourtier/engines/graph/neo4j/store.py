@@ -1,5 +1,6 @@
 """A Neo4j database by Neo4j's own asynchronous driver."""
 
+import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import LiteralString, cast
@@ -15,6 +16,7 @@ from neo4j import (
 )
 from neo4j.exceptions import DriverError, Neo4jError, TransientError
 
+from fourtier.engines.erasing import Remainder
 from fourtier.engines.graph.binding import bound, bound_all
 from fourtier.engines.graph.protocol import ConflictError, Parameter, Statement, Value, require_rows
 from fourtier.engines.limits import TimeLimit
@@ -22,6 +24,8 @@ from fourtier.runtime.errors import UnavailableError
 from fourtier.runtime.service.engines import QUERY_SECONDS
 from fourtier.runtime.telemetry.redaction import one_line
 from fourtier.schema.message import Scope
+
+log = logging.getLogger(__name__)
 
 #: What a server answers to the later one of two who create the same node, and to who waited for a
 #: node that the other one has deleted.
@@ -38,6 +42,17 @@ _TIMED_OUT = {
     "Neo.ClientError.Transaction.TransactionTimedOut",
     "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration",
 }
+
+_CHECKPOINT = "CALL db.checkpoint() YIELD success RETURN success"
+_LOGS = Remainder(
+    "the transaction logs of Neo4j",
+    "they are full (db.tx_log.rotation.size) and a checkpoint comes after "
+    "db.tx_log.rotation.retention_policy (256 MB and 2 days unless they are set)",
+)
+_RECORDS = Remainder(
+    "freed records in the store files of Neo4j, which no query reads",
+    "they are used again, or the database is copied (neo4j-admin database copy)",
+)
 
 _NULL = {type(None)}
 NO_ADDRESS = TimeLimit("Neo4j", QUERY_SECONDS)
@@ -101,6 +116,19 @@ class Neo4jGraphStore:
                     # As a deadlock: the server has carried nothing out and wants it once more.
             async with self._session(WRITE_ACCESS) as session:
                 return await session.execute_write(self._run_all, ready)
+
+    async def erase(self) -> tuple[Remainder, ...]:
+        """Have the server write its checkpoint, behind which it removes old transaction logs.
+
+        Which logs it removes, and when it uses freed records again, the server decides. The
+        Community edition has no call for a checkpoint, and not every user may ask for one: then the
+        server's own is waited for (db.checkpoint.interval.time).
+        """
+        try:
+            await self.write(None, Statement(_CHECKPOINT))
+        except Neo4jError as error:
+            log.info("%s wrote no checkpoint: %s", self._limit.store, one_line(error))
+        return (_LOGS, _RECORDS)
 
     async def _alone(self, statement: Statement, access: str) -> list[dict[str, Value]]:
         query = Query(_literal(statement), timeout=self._limit.seconds)

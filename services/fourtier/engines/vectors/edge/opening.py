@@ -1,41 +1,46 @@
 """Opening a shard of Qdrant Edge, and closing it again."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import qdrant_edge as edge
 
+from fourtier.engines.erasing import DEFAULT_SCHEDULE, ErasureSchedule
 from fourtier.engines.limits import TimeLimit
 from fourtier.engines.manifest import Manifest
+from fourtier.engines.replacing import finish_replacing, remove_leftovers
+from fourtier.engines.vectors.edge.shard import ShardLayout
 from fourtier.engines.vectors.edge.store import EdgeVectorStore, is_panic
-from fourtier.engines.vectors.points import DENSE, SCOPE, SPARSE
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.process.disk import DiskReserve
 from fourtier.runtime.service.engines import QUERY_SECONDS
+from fourtier.runtime.service.stores import Fields
 
 
 @asynccontextmanager
 async def open_edge(
     directory: Path,
     dimensions: int,
-    indexed: Sequence[str],
+    fields: Fields,
     *,
     rebuild: str | None = None,
     disk: DiskReserve | None = None,
     query_seconds: float = QUERY_SECONDS,
+    erasure: ErasureSchedule = DEFAULT_SCHEDULE,
 ) -> AsyncGenerator[EdgeVectorStore]:
     """Open or create the shard in `directory`, with an index on each of the payload fields.
 
     Args:
         directory: of the shard alone.
         dimensions: of the dense vectors.
-        indexed: payload fields that searches filter on.
+        fields: of its points.
         rebuild: the command that makes the vectors again; None where they are nowhere else.
         disk: the room that is left free.
         query_seconds: how long a call may take.
+        erasure: when the shard is rewritten without what was deleted.
 
     Raises:
         StartupError: another process has the shard open, it has vectors of other dimensions, the
@@ -45,47 +50,40 @@ async def open_edge(
     manifest = Manifest("the vector store", directory, rebuild)
     sound = await asyncio.to_thread(_check, manifest)
     limit = TimeLimit(f"the vector store {directory}", query_seconds)
+    layout = ShardLayout(directory, dimensions, fields)
     with ThreadPoolExecutor(1, thread_name_prefix=f"edge-{directory.name}") as executor:
-        shard = await loop.run_in_executor(executor, _open, manifest, dimensions, indexed)
+        shard = await loop.run_in_executor(executor, _open, manifest, layout)
         store = EdgeVectorStore(
-            shard, dimensions, executor, limit=limit, manifest=manifest, disk=disk
+            shard, layout, executor, limit=limit, manifest=manifest, disk=disk, erasure=erasure
         )
         try:
             if not sound:
                 await store.verify()
             await asyncio.to_thread(manifest.opened)
-            yield store
+            async with store.eraser.running():
+                yield store
         finally:
-            await loop.run_in_executor(executor, _close, shard)
+            await store.close()
     if not store.damaged:
         await asyncio.to_thread(manifest.closed)
 
 
 def _check(manifest: Manifest) -> bool:
+    finish_replacing(manifest.path)
     sound = manifest.check()
     manifest.opening()
     return sound
 
 
-def _open(manifest: Manifest, dimensions: int, indexed: Sequence[str]) -> edge.EdgeShard:
-    directory = manifest.path
-    config = edge.EdgeConfig(
-        vectors={DENSE: edge.EdgeVectorParams(size=dimensions, distance=edge.Distance.Cosine)},
-        sparse_vectors={SPARSE: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
-    )
+def _open(manifest: Manifest, layout: ShardLayout) -> edge.EdgeShard:
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        shard = edge.EdgeShard.load(str(directory), config)  # also creates what is not there
+        shard = layout.open()
     except BaseException as error:
         # The engine raises nothing more special, and its panics are no Exception.
         if not is_panic(error) and not isinstance(error, Exception):
             raise
-        raise StartupError(_reason(manifest, dimensions, str(error))) from error
-    known = shard.info().payload_schema
-    for field in (SCOPE, *indexed):
-        if field not in known:
-            kind = edge.KeywordIndexParams(is_tenant=field == SCOPE)
-            shard.update(edge.UpdateOperation.create_field_index(field, kind))
+        raise StartupError(_reason(manifest, layout.dimensions, str(error))) from error
+    remove_leftovers(layout.directory)
     return shard
 
 
@@ -100,8 +98,3 @@ def _reason(manifest: Manifest, dimensions: int, error: str) -> str:
             f"the directory away to begin anew ({error})"
         )
     return f"the vectors in {directory} cannot be opened: {error}. {manifest.remedy()}"
-
-
-def _close(shard: edge.EdgeShard) -> None:
-    shard.flush()
-    shard.close()

@@ -2,7 +2,7 @@
 
 import math
 import ssl
-from collections.abc import AsyncGenerator, Generator, Sequence
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from fourtier.engines.vectors.qdrant.collections import create_collection
 from fourtier.engines.vectors.qdrant.store import QdrantVectorStore
 from fourtier.runtime.errors import StartupError, UnavailableError
 from fourtier.runtime.service.engines import QUERY_SECONDS, CollectionsConfig
+from fourtier.runtime.service.stores import Fields
 from fourtier.runtime.telemetry.redaction import one_line
 
 #: The first that takes the weights of words from one tenant's texts; older ones would not say so.
@@ -115,7 +116,7 @@ async def open_qdrant(
     url: str,
     collection: str,
     dimensions: int,
-    indexed: Sequence[str],
+    fields: Fields,
     *,
     key: str | None,
     layout: CollectionsConfig = CollectionsConfig(),
@@ -132,8 +133,10 @@ async def open_qdrant(
     )
     async with connecting as client:
         with startup_errors(url, key):
-            await create_collection(client, collection, dimensions, indexed, layout)
-        yield QdrantVectorStore(client, collection, dimensions, limit_of(url, query_seconds))
+            await create_collection(client, collection, dimensions, fields, layout)
+        yield QdrantVectorStore(
+            client, collection, dimensions, fields, limit_of(url, query_seconds)
+        )
 
 
 async def _check_version(client: AsyncQdrantClient, url: str) -> None:

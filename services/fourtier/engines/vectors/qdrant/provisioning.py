@@ -9,10 +9,11 @@ from fourtier.engines.config import EngineConfig
 from fourtier.engines.vectors.points import SCOPE
 from fourtier.engines.vectors.qdrant.collections import (
     change_layout,
-    check_dimensions,
+    check_fields,
     create_index,
     create_vectors,
     differences,
+    indexes,
 )
 from fourtier.engines.vectors.qdrant.connection import connect_qdrant, startup_errors
 from fourtier.runtime.provisioning import State, Step
@@ -48,7 +49,7 @@ class VectorsProvisioner:
             indexed = found.payload_schema if found else {}
             steps += [
                 self._index(collection, field, is_there=field in indexed)
-                for field in (SCOPE, *collection.indexed)
+                for field in indexes(collection.fields)
             ]
         return steps
 
@@ -57,7 +58,7 @@ class VectorsProvisioner:
         if not await self._client.collection_exists(name):
             return None
         found = await self._client.get_collection(name)
-        check_dimensions(found, name, self._dimensions(collection))
+        check_fields(found, name, self._dimensions(collection), collection.fields)
         return found
 
     def _dimensions(self, collection: Collection) -> int:
@@ -69,7 +70,7 @@ class VectorsProvisioner:
 
         async def create() -> None:
             with self._startup_errors():
-                await create_vectors(self._client, name, dimensions, layout)
+                await create_vectors(self._client, name, dimensions, collection.fields, layout)
 
         async def change() -> None:
             with self._startup_errors():
@@ -92,7 +93,7 @@ class VectorsProvisioner:
 
         async def create() -> None:
             with self._startup_errors():
-                await create_index(self._client, name, field)
+                await create_index(self._client, name, field, collection.fields)
 
         what, note = f"index {name}.{field}", "tenant" if field == SCOPE else ""
         if is_there:

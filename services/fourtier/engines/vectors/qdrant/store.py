@@ -6,21 +6,18 @@ from typing import TypeVar
 
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
-from qdrant_edge import SparseVector
 
+from fourtier.engines.erasing import Remainder
 from fourtier.engines.limits import TimeLimit
-from fourtier.engines.vectors.points import (
-    DENSE,
-    SPARSE,
-    Conditions,
-    StoredPoint,
-    hit,
-    stored_point,
-)
+from fourtier.engines.vectors.points import StoredPoint, hit, stored_point
 from fourtier.engines.vectors.protocol import Hit, Point
-from fourtier.engines.vectors.shared import RRF_K, HybridQuery, SharedVectorStore
+from fourtier.engines.vectors.qdrant import requests
+from fourtier.engines.vectors.qdrant.requests import filter_of
+from fourtier.engines.vectors.query import Where
+from fourtier.engines.vectors.shared import EncodedLeg, Search, SharedVectorStore
 from fourtier.runtime.errors import UnavailableError
 from fourtier.runtime.service.engines import QUERY_SECONDS
+from fourtier.runtime.service.stores import Fields
 from fourtier.runtime.telemetry.redaction import one_line
 from fourtier.schema.message import Scope
 
@@ -28,6 +25,14 @@ R = TypeVar("R")
 
 #: HTTP statuses of a server that may well answer the same request later.
 _TEMPORARY = {429, 500, 502, 503, 504}
+_SEGMENTS = Remainder(
+    "segments of Qdrant, which no search reads",
+    "its vacuum rewrites a segment: where a fifth of at least 1,000 points is deleted, unless "
+    "optimizers_config of the collection says otherwise",
+)
+_LOG = Remainder(
+    "the write-ahead log of Qdrant", "as many changes as fill wal_capacity_mb (32 MB) were written"
+)
 NO_ADDRESS = TimeLimit("Qdrant", QUERY_SECONDS)
 
 
@@ -43,9 +48,10 @@ class QdrantVectorStore(SharedVectorStore):
         client: AsyncQdrantClient,
         collection: str,
         dimensions: int,
+        fields: Fields,
         limit: TimeLimit = NO_ADDRESS,
     ) -> None:
-        super().__init__(dimensions)
+        super().__init__(dimensions, fields)
         self._client = client
         self._collection = collection
         self._limit = limit
@@ -56,52 +62,38 @@ class QdrantVectorStore(SharedVectorStore):
 
     async def _write(self, scope: Scope, points: Sequence[Point]) -> None:
         """The server has them on disk when this returns."""
-        structs = [_struct(stored_point(scope, each, self._dimensions)) for each in points]
+        structs = [
+            _struct(stored_point(scope, each, self._dimensions, self._fields)) for each in points
+        ]
         await self._ask(self._client.upsert(self._collection, structs, wait=True))
 
-    async def _hybrid(self, query: HybridQuery) -> list[Hit]:
-        within = _filter(query.within)
-        own_words = models.SearchParams(idf=models.IdfCorpusParams(corpus=_filter(query.corpus)))
-        by_meaning = models.Prefetch(
-            query=query.dense, using=DENSE, limit=query.ahead, filter=within
-        )
-        by_words = models.Prefetch(
-            query=_sparse(query.sparse),
-            using=SPARSE,
-            limit=query.ahead,
-            filter=within,
-            params=own_words,
-        )
-        request = self._client.query_points(
-            self._collection,
-            prefetch=[by_meaning, by_words],
-            query=models.RrfQuery(rrf=models.Rrf(k=RRF_K)),
-            limit=query.limit,
-            with_payload=True,
-        )
-        found = await self._ask(request)
-        return [hit(point.payload, point.score) for point in found.points]
+    async def _set_fields(self, points: Sequence[StoredPoint]) -> None:
+        updated = [
+            models.PointVectors(id=point.id, vector=_vectors(point, empty=True)) for point in points
+        ]
+        await self._ask(self._client.update_vectors(self._collection, updated, wait=True))
 
-    async def _nearest(self, dense: list[float], limit: int, within: Conditions) -> list[Hit]:
-        request = self._client.query_points(
-            self._collection,
-            query=dense,
-            using=DENSE,
-            query_filter=_filter(within),
-            limit=limit,
-            with_payload=True,
-        )
-        found = await self._ask(request)
-        return [hit(point.payload, point.score, similarity=point.score) for point in found.points]
+    async def _ranked(self, leg: EncodedLeg, search: Search) -> list[Hit]:
+        points = await self._search(requests.ranked(leg, search))
+        return [hit(each.payload, each.score, each.score if leg.dense else None) for each in points]
+
+    async def _fused(self, legs: Sequence[EncodedLeg], k: int, search: Search) -> list[Hit]:
+        points = await self._search(requests.fused(legs, k, search))
+        return [hit(each.payload, each.score) for each in points]
+
+    async def _search(self, request: models.QueryRequest) -> list[models.ScoredPoint]:
+        asked = self._client.query_batch_points(self._collection, [request])
+        (found,) = await self._ask(asked)
+        return found.points
 
     async def _retrieve(self, stored_ids: Sequence[str]) -> list[Hit]:
         request = self._client.retrieve(self._collection, list(stored_ids), with_payload=True)
         return [hit(record.payload) for record in await self._ask(request)]
 
-    async def _page(self, within: Conditions, limit: int, begin_at: str | None) -> list[Hit]:
+    async def _page(self, within: Where, limit: int, begin_at: str | None) -> list[Hit]:
         request = self._client.scroll(
             self._collection,
-            scroll_filter=_filter(within),
+            scroll_filter=filter_of(within),
             limit=limit,
             offset=begin_at,
             with_payload=True,
@@ -109,17 +101,21 @@ class QdrantVectorStore(SharedVectorStore):
         records, _ = await self._ask(request)
         return [hit(record.payload) for record in records]
 
-    async def _count(self, within: Conditions) -> int:
-        request = self._client.count(self._collection, count_filter=_filter(within), exact=True)
+    async def _count(self, within: Where) -> int:
+        request = self._client.count(self._collection, count_filter=filter_of(within), exact=True)
         return (await self._ask(request)).count
 
     async def _delete(self, stored_ids: Sequence[str]) -> None:
         points = models.PointIdsList(points=list(stored_ids))
         await self._ask(self._client.delete(self._collection, points, wait=True))
 
-    async def _delete_matching(self, within: Conditions) -> None:
-        points = models.FilterSelector(filter=_filter(within))
+    async def _delete_matching(self, within: Where) -> None:
+        points = models.FilterSelector(filter=filter_of(within))
         await self._ask(self._client.delete(self._collection, points, wait=True))
+
+    async def erase(self) -> tuple[Remainder, ...]:
+        """Qdrant has no call for it: its optimizers and its log go their own ways."""
+        return (_SEGMENTS, _LOG)
 
 
 @asynccontextmanager
@@ -142,19 +138,14 @@ async def reaching(limit: TimeLimit) -> AsyncGenerator[None]:
 
 
 def _struct(stored: StoredPoint) -> models.PointStruct:
-    vectors: dict[str, models.Vector] = {DENSE: stored.dense}
-    if stored.sparse.indices:
-        vectors[SPARSE] = _sparse(stored.sparse)
+    vectors = _vectors(stored, empty=False)
     return models.PointStruct(id=stored.id, vector=vectors, payload=stored.payload)
 
 
-def _sparse(encoded: SparseVector) -> models.SparseVector:
-    return models.SparseVector(indices=list(encoded.indices), values=list(encoded.values))
-
-
-def _filter(conditions: Conditions) -> models.Filter:
-    must: list[models.Condition] = [
-        models.FieldCondition(key=key, match=models.MatchValue(value=value))
-        for key, value in conditions
-    ]
-    return models.Filter(must=must)
+def _vectors(stored: StoredPoint, *, empty: bool) -> dict[str, models.Vector]:
+    """By field; the words of a text without a content word where they take another's place."""
+    vectors: dict[str, models.Vector] = {**stored.dense}
+    for field, words in stored.sparse.items():
+        if words.indices or empty:
+            vectors[field] = requests.sparse_of(words)
+    return vectors
