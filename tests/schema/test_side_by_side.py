@@ -18,6 +18,7 @@ from fourtier.operations.dead_letters import list_dead_letters
 from fourtier.runtime.bus.contract import Address, Bus, Mode, Subscription
 from fourtier.runtime.rpc import envelope
 from fourtier.runtime.rpc.caller import Caller
+from fourtier.runtime.service.registry import declared_handlers
 from fourtier.schema.conversations import GET_CONVERSATION, GetConversationMemoryRequest
 from fourtier.schema.message import Message
 from fourtier.schema.topics import Call
@@ -146,8 +147,16 @@ class OldClient:
 
 
 def usable(message: dict[str, Any]) -> dict[str, Any]:
-    """Without what only a flow can fill: vectors of its model, a cursor of an earlier answer."""
-    return {key: value for key, value in message.items() if key not in {"embedding", "cursor"}}
+    """Without what only a flow can fill: vectors of its model, a cursor of an earlier answer.
+
+    What happened has happened after all that the examples forget.
+    """
+    later = dict.fromkeys(("started_at", "ended_at", "timestamp"), "2100-01-01T00:00:00Z")
+    return {
+        key: later.get(key, value)
+        for key, value in message.items()
+        if key not in {"embedding", "cursor"}
+    }
 
 
 def messages(model: str) -> dict[str, dict[str, Any]]:
@@ -167,9 +176,13 @@ async def test_services_handle_messages_of_other_versions(tmp_path: Path) -> Non
         running_flow(tmp_path, ROAD, settings=model.settings) as flow,
         old_client(flow.bus) as client,
     ):
-        for name, topic in sorted(RELEASE.topics.items(), key=events_last):
+        heard = {handler.topic.name for _, handler in declared_handlers(list(ROAD))}
+        topics = {name: topic for name, topic in RELEASE.topics.items() if name in heard}
+        for name, topic in sorted(topics.items(), key=events_last):
             for message in messages(topic.payload).values():
-                await client.send(name, topic, usable(message))
+                # Of whoever has opted out nothing that comes later would be stored.
+                other = {"user": "somebody else"} if name.endswith(".opt-out") else {}
+                await client.send(name, topic, usable(message) | other)
 
         for turn in messages("DialogueTurn").values():
             # Deleted before by a message, recorded again by two events.

@@ -15,12 +15,31 @@ from fourtier.schema.message import (
     ShortText,
     Timestamp,
 )
+from fourtier.schema.researcher import Receipt
 from fourtier.schema.topics import Call, Topic
 
-Tier = Literal["facts", "episodes", "conversation", "working-memory"]
+Tier = Literal["facts", "archive", "episodes", "conversation", "working-memory"]
+
+#: What a run may do with memory: read and learn, only read, or nothing.
+MemoryMode = Literal["read-write", "read-only", "off"]
+
+#: How a run searches the archive: once, once more where words of the question are missing, or in
+#: several rounds.
+ResearchMode = Literal["off", "auto", "deep"]
 
 #: Shorter than a `Name`, because the ids of a run's messages and steps begin with it.
 RunId = Annotated[str, Field(max_length=256)]
+
+#: What became of an action. `failed`: the tool ran and could not do it, or not in its time.
+#: `interrupted`: the run was interrupted meanwhile, and whether it took effect is unknown.
+#: `not-run`: the run must not use the tool now. `rejected`: the call was wrong, as there is no such
+#: tool, or its arguments cannot be read. `unknown`: of a version that did not say it.
+StepStatus = Literal["unknown", "ok", "failed", "interrupted", "not-run", "rejected"]
+
+#: The agent's own tools that read or change memory. What they give is memory already.
+MEMORY_TOOL_NAMES = frozenset(
+    {"retrieve_facts", "recall_episodes", "research_memory", "store_fact", "forget"}
+)
 
 #: Steps of a run, and of the history that a request hands in.
 MAX_STEPS = 100
@@ -33,14 +52,17 @@ class AgentStep(Message):
     action: OptionalName = ""
     arguments: Arguments = {}
     observation: LongText = ""
+    status: StepStatus = "unknown"
 
 
 class AgentRequest(Scoped):
     """A question for the agent.
 
     `conversation_id` names the conversation whose record is read and extended; without one the run
-    is a conversation of its own. `enable_memory=false` makes it a plain ReAct run. `group` names
-    groups of tools: the run is offered only tools of one of them.
+    is a conversation of its own. `enable_memory=false` makes it a plain ReAct run, and so does
+    `memory="off"`; with `memory="read-only"` the run remembers, and nothing is learned from it. A
+    request can narrow what the flow allows, and not widen it. `group` names groups of tools: the
+    run is offered only tools of one of them.
 
     `request_id` names the run. A repeated request gets the answer of the run that has ended, or
     continues where the run was interrupted or cancelled; it is never run twice.
@@ -53,6 +75,8 @@ class AgentRequest(Scoped):
     streaming: bool = False
     conversation_id: OptionalName = ""
     enable_memory: bool = False
+    memory: MemoryMode = "read-write"
+    research: ResearchMode | None = Field(default=None, description="as the flow has it if none")
     request_id: RunId = ""
 
 
@@ -73,9 +97,21 @@ class RunMetadata(Message):
     tiers_left_out: dict[str, str] = Field(
         default={}, description="tier to the reason why it was left out of the context"
     )
+    research: Receipt | None = Field(
+        default=None, description="what the research in the archive took, where there was one"
+    )
     timings_ms: dict[str, float] = {}
     steps: tuple[AgentStep, ...] = ()
     trace_id: str = ""
+    redacted: dict[str, int] = Field(
+        default={},
+        description="kind of personal data to how often memory stores question and answer "
+        "without it",
+    )
+    memory: MemoryMode = Field(default="read-write", description="what the run did with memory")
+    opted_out: bool = Field(
+        default=False, description="memory is off because the user has opted out of it"
+    )
 
 
 class AgentResponse(Message):

@@ -11,20 +11,30 @@ from fourtier.schema.topics import Call, Topic
 #: wrote instead. No tool is run with it; the observation tells the model what it did wrong.
 MALFORMED_ARGUMENTS = "malformed_arguments"
 
-#: Characters of one message of a prompt.
-_MAX_MESSAGE = 1_000_000
+#: Characters of one message of a prompt, and tool calls in it.
+_MAX_MESSAGE, _MAX_CALLS = 1_000_000, 100
+
+
+class ToolCall(Message):
+    """An earlier action of the model; `id` is unique in its prompt."""
+
+    id: Name
+    name: Name
+    arguments: Arguments = {}
 
 
 class ChatMessage(Message):
     """One message of the prompt.
 
-    A tool's result names the tool. An earlier action is the text of an assistant message right
-    before it: `tool({"argument": 1})`.
+    An earlier action is in the `tool_calls` of an assistant message, whose content is the thought
+    before it. The message of role `tool` that has its result names the tool, and the call by id.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str = Field(max_length=_MAX_MESSAGE)
     tool: OptionalName = ""
+    tool_calls: tuple[ToolCall, ...] = Field(default=(), max_length=_MAX_CALLS)
+    tool_call_id: OptionalName = ""
 
 
 class ToolSpec(Message):

@@ -21,6 +21,8 @@ class InvocationSummary(Message):
     """One finished run, or one turn of imported dialogue.
 
     `query` is what was asked or said, `summary` what the agent did about it, `result` the answer.
+    `extract_facts` and `record_episode` say whether promotion may make facts of it, and tell it in
+    an episode.
     """
 
     id: OptionalName = Field(
@@ -31,6 +33,9 @@ class InvocationSummary(Message):
     result: LongText = ""
     speaker: OptionalName = ""
     timestamp: Timestamp
+    metadata: Metadata = {}
+    extract_facts: bool = True
+    record_episode: bool = True
 
 
 class ConversationMemory(Message):
@@ -74,12 +79,16 @@ class GetConversationMemoryResponse(Answer):
     """A conversation that is not known has no invocations; that is not an error.
 
     `next_offset` is set when newer invocations follow: the `offset` that reads on. `earlier` is
-    True when an answer to `last` leaves older ones out.
+    True when an answer to `last` leaves older ones out; `earlier_summary` tells of them in a line
+    each, oldest first. Of a user who has opted out an answer to `last` has no invocations, and what
+    is read otherwise is not to be learned from.
     """
 
     conversation: ConversationMemory
     next_offset: int | None = None
     earlier: bool = False
+    earlier_summary: str = ""
+    opted_out: bool = False
 
 
 class UpdateConversationMemoryRequest(InConversation):
@@ -89,7 +98,11 @@ class UpdateConversationMemoryRequest(InConversation):
 
 
 class UpdateConversationMemoryResponse(Answer):
-    """Sent when the record is on disk."""
+    """Sent when the record is on disk.
+
+    `success` is False where it is not stored: it was forgotten, it has expired, its user has opted
+    out, or there is no room for anything so old.
+    """
 
     success: bool
 

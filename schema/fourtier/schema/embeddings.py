@@ -1,4 +1,4 @@
-"""Messages of `embeddings`: text to dense vectors."""
+"""Messages of `embeddings`: text to dense vectors, and statements that contradict each other."""
 
 from pydantic import Field
 
@@ -19,4 +19,29 @@ class EmbedResponse(Answer):
     model: str
 
 
+class StatementPair(Message):
+    """Two statements of one person."""
+
+    older: LongText
+    newer: LongText
+
+
+class DetectContradictionsRequest(Message):
+    """Pairs of statements to compare; each costs model time unless it is in the cache."""
+
+    pairs: tuple[StatementPair, ...] = Field(min_length=1, max_length=512)
+
+
+class DetectContradictionsResponse(Answer):
+    """For each pair, in the order asked, whether the newer leaves the older one untrue."""
+
+    probabilities: tuple[float, ...] = Field(description="0 to 1")
+
+
 EMBED = query("embeddings.embed", EmbedRequest, EmbedResponse, deadline=30.0)
+DETECT_CONTRADICTIONS = query(
+    "embeddings.detect-contradictions",
+    DetectContradictionsRequest,
+    DetectContradictionsResponse,
+    deadline=30.0,
+)

@@ -12,6 +12,7 @@ from fourtier.schema.message import (
     Message,
     Metadata,
     Name,
+    NotStored,
     OptionalName,
     Scoped,
     ShortText,
@@ -34,6 +35,7 @@ class Episode(Message):
     lessons: str = ""
     result: Result = "unknown"
     source: str = Field(default="", description="conversation_id")
+    invocation_id: str = ""
     timestamp: Timestamp
     score: float | None = Field(default=None, description="only in answers to a search")
     metadata: Metadata = {}
@@ -51,15 +53,31 @@ class StoreEpisodeRequest(Scoped):
     lessons: ShortText = ""
     result: Result = "unknown"
     source: OptionalName = Field(default="", description="conversation_id")
-    timestamp: Timestamp | None = Field(default=None, description="when it ended; default: now")
+    invocation_id: OptionalName = Field(default="", description="the run, of an episode of one")
+    timestamp: Timestamp | None = Field(
+        default=None, description="when it ended; default: when the request was sent"
+    )
+    said_at: Timestamp | None = Field(
+        default=None, description="when what it tells of was said; default: when it ended"
+    )
+    learned_at: Timestamp | None = Field(
+        default=None,
+        description="of what was made of a whole conversation: when its record was read; what was "
+        "forgotten of it since is not stored",
+    )
     metadata: Metadata = {}
 
 
 class StoreEpisodeResponse(Answer):
-    """`created` is False when it was already known."""
+    """`created` is False when it was already known.
+
+    `not_stored` says why it is not stored; `forgotten` is True for one of the reasons.
+    """
 
     episode_id: str
     created: bool
+    forgotten: bool = False
+    not_stored: NotStored | None = None
 
 
 class RetrieveEpisodesRequest(Scoped):
@@ -72,9 +90,10 @@ class RetrieveEpisodesRequest(Scoped):
 
 
 class RetrieveEpisodesResponse(Answer):
-    """Best first."""
+    """Best first; none of a user who has opted out."""
 
     episodes: tuple[Episode, ...]
+    opted_out: bool = False
 
 
 class GetEpisodeRequest(Scoped):

@@ -12,6 +12,7 @@ from fourtier.schema.message import (
     Message,
     Metadata,
     Name,
+    NotStored,
     OptionalName,
     Scoped,
     ShortText,
@@ -21,6 +22,18 @@ from fourtier.schema.message import (
 from fourtier.schema.topics import Call, Topic, by_scope, command, query
 
 FactKind = Literal["semantic", "procedural", "reflective"]
+
+#: Facts that one statement may supersede by their ids.
+_MAX_REPLACED = 100
+
+
+class Statement(Message):
+    """One time that a fact was said."""
+
+    source: str = Field(description="conversation in which it was said")
+    invocation_id: str = ""
+    quote: str = Field(default="", description="the words that it came from")
+    timestamp: Timestamp
 
 
 class Fact(Message):
@@ -40,6 +53,12 @@ class Fact(Message):
     valid_from: Timestamp
     valid_until: Timestamp | None = None
     superseded_by: str | None = None
+    possible_conflicts: tuple[str, ...] = Field(
+        default=(), description="valid facts that may contradict this one"
+    )
+    earlier: tuple[Statement, ...] = Field(
+        default=(), description="the latest times that it was said before the last one"
+    )
     score: float | None = Field(default=None, description="only in answers to a search")
     metadata: Metadata = {}
 
@@ -49,11 +68,15 @@ class StoreFactRequest(Scoped):
 
     `subject` and `attribute` may say what the statement is about ("Alice", "employer"); then a
     newer statement with the same two supersedes this one. Without them the service works it out.
+    `replaces` names facts that this one supersedes as whoever read both understands them; only
+    those of the same scope count that were stated before this one.
     """
 
     content: ShortText = Field(min_length=1)
     source: OptionalName = Field(default="", description="conversation_id")
-    timestamp: Timestamp | None = Field(default=None, description="when it was said; default: now")
+    timestamp: Timestamp | None = Field(
+        default=None, description="when it was said; default: when the request was sent"
+    )
     kind: FactKind = "semantic"
     speaker: OptionalName = ""
     invocation_id: OptionalName = ""
@@ -61,14 +84,28 @@ class StoreFactRequest(Scoped):
     subject: OptionalName = ""
     attribute: OptionalName = ""
     metadata: Metadata = {}
+    replaces: tuple[Name, ...] = Field(default=(), max_length=_MAX_REPLACED)
+    learned_at: Timestamp | None = Field(
+        default=None,
+        description="of what was made of a whole conversation: when its record was read; what was "
+        "forgotten of it since is not stored",
+    )
 
 
 class StoreFactResponse(Answer):
-    """`created` is False when the fact was already known."""
+    """`created` is False when the fact was already known.
+
+    `not_stored` says why it is not stored; `forgotten` is True for one of the reasons.
+    """
 
     fact_id: str
     created: bool
     superseded: tuple[str, ...] = ()
+    forgotten: bool = False
+    not_stored: NotStored | None = None
+    redacted: dict[str, int] = Field(
+        default={}, description="kind of personal data to how often it was taken out"
+    )
 
 
 class RetrieveFactsRequest(Scoped):
@@ -78,12 +115,21 @@ class RetrieveFactsRequest(Scoped):
     embedding: Vector | None = None
     top_k: int = Field(default=5, ge=1, le=MAX_ITEMS)
     include_superseded: bool = False
+    only_about: bool = Field(
+        default=False,
+        description="leaves out what is only the nearest of the rest, and has superseded facts "
+        "too: for who wants to forget something",
+    )
 
 
 class RetrieveFactsResponse(Answer):
-    """Best first; a superseded fact never stands above the one that replaced it."""
+    """Best first; a superseded fact never stands above the one that replaced it.
+
+    There are none of a user who has opted out.
+    """
 
     facts: tuple[Fact, ...]
+    opted_out: bool = False
 
 
 class GetFactRequest(Scoped):

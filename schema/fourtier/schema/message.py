@@ -12,7 +12,7 @@ import binascii
 import json
 import sys
 from collections.abc import Iterable
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import (
     AfterValidator,
@@ -76,6 +76,12 @@ Metadata = Annotated[dict[str, JsonValue], _at_most(_MAX_METADATA, "metadata")]
 Arguments = Annotated[dict[str, JsonValue], _at_most(_MAX_ARGUMENTS, "arguments")]
 
 
+#: Why a memory is not stored. It was `forgotten` after it had been said; its user has `opted-out`,
+#: or had when it was said; it has `expired` by the flow's retention; or its scope is full of what
+#: is worth more, so that it was `evicted` at once.
+NotStored = Literal["forgotten", "opted-out", "expired", "evicted"]
+
+
 class Message(BaseModel):
     """Base of every payload and of every model inside one."""
 
@@ -92,6 +98,12 @@ class Scope(NamedTuple):
     def key(self) -> str:
         """One string for both parts, without two scopes that share it."""
         return f"{len(self.user)}:{self.user}/{self.collection}"
+
+    @classmethod
+    def of_key(cls, key: str) -> Self:
+        """The scope that a key stands for."""
+        length, _, names = key.partition(":")
+        return cls(names[: int(length)], names[int(length) + 1 :])
 
 
 class Scoped(Message):

@@ -76,14 +76,21 @@ class GetWorkingMemoryRequest(InRun):
 
 
 class GetWorkingMemoryResponse(Answer):
-    """`answer` is set when the run had ended; an unknown run has an empty trace."""
+    """`answer` is set when the run had ended; an unknown run has an empty trace.
+
+    `opted_out` says that nothing is remembered of the run's user.
+    """
 
     trace: Trace
     answer: str | None = None
+    opted_out: bool = False
 
 
 class DiscardWorkingMemoryRequest(InRun):
-    """Drop a run's steps. Its answer stays a while, so that a repeated request is not run again."""
+    """Drop a run's steps. Its answer stays a while, so that a repeated request is not run again.
+
+    Of a user who has opted out nothing stays.
+    """
 
 
 class DiscardWorkingMemoryResponse(Answer):
