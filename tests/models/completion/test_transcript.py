@@ -3,22 +3,25 @@
 from fourtier.models.completion.dialects.output import plain_messages
 from fourtier.models.completion.dialects.tools import tool_messages
 from fourtier.models.completion.dialects.transcript import Acted, Said, read_transcript, with_system
-from fourtier.schema.completion import ChatMessage
+from fourtier.schema.completion import ChatMessage, ToolCall
 
 STEPS = (
     ChatMessage(role="system", content="Be brief."),
     ChatMessage(role="user", content="1+1?"),
-    ChatMessage(role="assistant", content="I add."),
-    ChatMessage(role="assistant", content='calculator({"expression": "(1+1)"})'),
-    ChatMessage(role="tool", content="2", tool="calculator"),
+    ChatMessage(
+        role="assistant",
+        content="I add.",
+        tool_calls=(ToolCall(id="call_3", name="calculator", arguments={"expression": "(1+1)"}),),
+    ),
+    ChatMessage(role="tool", content="2", tool="calculator", tool_call_id="call_3"),
 )
 
 
-def test_an_action_is_read_back_with_its_thought_and_result() -> None:
+def test_an_action_is_one_turn_with_its_thought_and_result() -> None:
     assert read_transcript(STEPS) == [
         Said("system", "Be brief."),
         Said("user", "1+1?"),
-        Acted("I add.", "calculator", {"expression": "(1+1)"}, "2"),
+        Acted("I add.", "calculator", {"expression": "(1+1)"}, "2", "call_3"),
     ]
 
 
@@ -32,20 +35,40 @@ def test_the_dialect_tools_shows_it_as_a_tool_call_and_its_result() -> None:
         "content": "I add.",
         "tool_calls": (
             {
-                "id": "call_1",
+                "id": "call_3",
                 "type": "function",
                 "function": {"name": "calculator", "arguments": '{"expression": "(1+1)"}'},
             },
         ),
     }
-    assert result == {"role": "tool", "content": "2", "tool_call_id": "call_1"}
+    assert result == {"role": "tool", "content": "2", "tool_call_id": "call_3"}
 
 
-def test_each_call_of_a_prompt_has_its_own_id() -> None:
-    messages = tool_messages(read_transcript([*STEPS, *STEPS[2:]]))
+def test_text_that_looks_like_a_call_stays_text() -> None:
+    said = ChatMessage(role="assistant", content='calculator({"expression": "2+2"})')
+    assert read_transcript([said, *STEPS[2:]])[0] == Said("assistant", said.content)
 
-    ids = [message.tool_call_id for message in messages if message.role == "tool"]
-    assert ids == ["call_1", "call_2"]
+
+def test_several_calls_of_one_message_find_their_results_by_their_ids() -> None:
+    calls = (ToolCall(id="a", name="clock"), ToolCall(id="b", name="calculator"))
+    turns = read_transcript(
+        [
+            ChatMessage(role="assistant", content="Both.", tool_calls=calls),
+            ChatMessage(role="tool", content="2", tool="calculator", tool_call_id="b"),
+            ChatMessage(role="tool", content="noon", tool="clock", tool_call_id="a"),
+        ]
+    )
+    assert turns == [
+        Acted("Both.", "clock", {}, "noon", "a"),
+        Acted("", "calculator", {}, "2", "b"),
+    ]
+
+
+def test_a_call_without_a_result_gets_an_empty_one() -> None:
+    *_, call, result = tool_messages(read_transcript(STEPS[:3]))
+
+    assert call.tool_calls is not None
+    assert (result.role, result.content, result.tool_call_id) == ("tool", "", "call_3")
 
 
 def test_the_dialect_schema_shows_it_as_the_json_that_the_model_is_to_write() -> None:
@@ -65,13 +88,14 @@ def test_a_result_without_its_action_is_kept() -> None:
             ChatMessage(role="tool", content="2", tool="calculator"),
         ]
     )
-    assert turns == [Said("assistant", "I had looked before."), Acted("", "calculator", {}, "2")]
+    assert turns == [
+        Said("assistant", "I had looked before."),
+        Acted("", "calculator", {}, "2", "earlier_1"),
+    ]
 
 
-def test_text_that_only_looks_like_a_call_of_another_tool_stays_text() -> None:
-    said = ChatMessage(role="assistant", content='clock({"zone": "UTC"})')
-    turns = read_transcript([said, ChatMessage(role="tool", content="2", tool="calculator")])
-    assert turns[0] == Said("assistant", said.content)
+def test_a_result_that_names_neither_call_nor_tool_is_the_users() -> None:
+    assert read_transcript([ChatMessage(role="tool", content="2")]) == [Said("user", "Result:\n2")]
 
 
 def test_a_late_system_message_becomes_the_users() -> None:

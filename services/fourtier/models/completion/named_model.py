@@ -23,6 +23,14 @@ class ModelEndpoint:
         return urlsplit(self.url).hostname == urlsplit(_OPENAI).hostname
 
 
+def names_endpoint(settings: Settings) -> bool:
+    """Whether the environment of this process names an endpoint: its URL, or a key alone.
+
+    A key alone is one of OpenAI's.
+    """
+    return bool(settings.model_url or settings.model_key)
+
+
 def named_model(settings: Settings, model: str | None) -> ModelEndpoint | None:
     """The endpoint that is named; None stands for the bundled model.
 

@@ -16,3 +16,10 @@ def count_tokens(text: str) -> int:
     by_bytes = -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES)
     by_words = int(len(text.split()) * _PER_WORD)
     return max(by_bytes, by_words)
+
+
+def clip(text: str, tokens: int) -> str:
+    """The beginning of a text, as much as costs at most `tokens`."""
+    while (cost := count_tokens(text)) > tokens:
+        text = text[: min(len(text) - 1, len(text) * tokens // cost)]
+    return text

@@ -3,7 +3,6 @@
 import json
 import logging
 from collections.abc import Iterator, Sequence
-from itertools import count
 
 from fourtier.models.completion.dialects.arguments import malformed_arguments, read_arguments
 from fourtier.models.completion.dialects.contract import Reader, no_step, thought
@@ -121,18 +120,17 @@ class ToolsReader:
 
 
 def tool_messages(turns: Sequence[Said | Acted]) -> tuple[PromptMessage, ...]:
-    """Turns as messages; an earlier action is a tool call with an id made for this prompt."""
-    numbers = count(1)
+    """Turns as messages; an earlier action is a tool call, and its result names it."""
     messages: list[PromptMessage] = []
     for turn in turns:
         if isinstance(turn, Acted):
-            messages += _call_and_result(turn, f"call_{next(numbers)}")
+            messages += _call_and_result(turn)
         else:
             messages.append(PromptMessage(role=turn.role, content=turn.content))
     return tuple(messages)
 
 
-def _call_and_result(turn: Acted, call_id: str) -> tuple[PromptMessage, PromptMessage]:
+def _call_and_result(turn: Acted) -> tuple[PromptMessage, PromptMessage]:
     function = CalledFunction(
         name=turn.tool, arguments=json.dumps(turn.arguments, ensure_ascii=False)
     )
@@ -140,9 +138,9 @@ def _call_and_result(turn: Acted, call_id: str) -> tuple[PromptMessage, PromptMe
         PromptMessage(
             role="assistant",
             content=turn.thought,
-            tool_calls=(EarlierCall(id=call_id, function=function),),
+            tool_calls=(EarlierCall(id=turn.call_id, function=function),),
         ),
-        PromptMessage(role="tool", content=turn.result, tool_call_id=call_id),
+        PromptMessage(role="tool", content=turn.result, tool_call_id=turn.call_id),
     )
 
 

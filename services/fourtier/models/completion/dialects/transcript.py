@@ -1,21 +1,15 @@
 """The prompt of a request as turns; an earlier action and its result are one turn.
 
-The contract has no ids of tool calls: an earlier action is the text of an assistant message,
-`tool({"argument": 1})`, right before the message of role `tool` that has its result. Here the text
-is read back into an action, and each dialect shows it in the form in which the model is to write
-the next one. Left as text, it would teach the model to write its tool calls as text too.
+Each dialect shows an action in the form in which the model is to write the next one: as text, it
+would teach the model to write its tool calls as text too.
 """
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from fourtier.models.completion.dialects.arguments import read_arguments
 from fourtier.schema.completion import ChatMessage
 from fourtier.schema.message import Metadata
-
-_CALL = re.compile(r"\s*(?P<tool>[^\s(]+)\((?P<arguments>.*)\)\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,30 +22,45 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Acted:
-    """An earlier step: the thought, the action and what came of it."""
+    """An earlier step: the thought, the action and what came of it.
+
+    Attributes:
+        call_id: names the call in the prompt.
+    """
 
     thought: str
     tool: str
     arguments: Metadata
     result: str
+    call_id: str
 
 
 def read_transcript(messages: Sequence[ChatMessage]) -> list[Said | Acted]:
     """The turns of a prompt.
 
     System messages that do not stand at the beginning become the user's, and neighbours of one
-    role are joined: the chat templates of some models reject anything else.
+    role are joined: the chat templates of some models reject anything else. For the same reason a
+    call without a result gets an empty one, and a result without its call a call without arguments,
+    or, where it does not name its tool, it becomes the user's.
     """
+    results = {
+        message.tool_call_id: message.content
+        for message in messages
+        if message.role == "tool" and message.tool_call_id
+    }
+    called: set[str] = set()
     turns: list[Said | Acted] = []
     for message in messages:
-        if message.role != "tool":
+        if message.role == "tool":
+            if message.tool_call_id not in called:
+                turns.append(_orphan(message, len(turns)))
+        elif message.tool_calls:
+            turns += _steps(message, results)
+            called.update(call.id for call in message.tool_calls)
+        else:
             beginning = all(isinstance(turn, Said) and turn.role == "system" for turn in turns)
             late = message.role == "system" and not beginning
             turns.append(Said("user" if late else message.role, message.content))
-        elif message.tool:
-            turns.append(_step(turns, message))
-        else:
-            turns.append(Said("user", f"Result:\n{message.content}"))
     return joined(turns)
 
 
@@ -77,20 +86,16 @@ def _systems(turns: Sequence[Said | Acted]) -> list[Said]:
     return [first] if isinstance(first, Said) and first.role == "system" else []
 
 
-def _step(turns: list[Said | Acted], result: ChatMessage) -> Acted:
-    """Take the action that led to a result, and its thought, from the end of the turns."""
-    arguments: Metadata = {}
-    thought = ""
-    call = _CALL.fullmatch(_assistant_text(turns))
-    if call and call["tool"] == result.tool:
-        turns.pop()
-        arguments = read_arguments(call["arguments"]) or {}
-        thought = _assistant_text(turns)
-        if thought:
-            turns.pop()
-    return Acted(thought, result.tool, arguments, result.content)
+def _steps(message: ChatMessage, results: Mapping[str, str]) -> Iterator[Acted]:
+    """A step for each call of a message; what was thought stands before the first."""
+    thought = message.content
+    for call in message.tool_calls:
+        yield Acted(thought, call.name, call.arguments, results.get(call.id, ""), call.id)
+        thought = ""
 
 
-def _assistant_text(turns: Sequence[Said | Acted]) -> str:
-    last = turns[-1] if turns else None
-    return last.content if isinstance(last, Said) and last.role == "assistant" else ""
+def _orphan(result: ChatMessage, number: int) -> Said | Acted:
+    """A result whose call was left out of the prompt, or that an older agent sends without one."""
+    if not result.tool:
+        return Said("user", f"Result:\n{result.content}")
+    return Acted("", result.tool, {}, result.content, result.tool_call_id or f"earlier_{number}")
