@@ -12,7 +12,8 @@ from typing import Any
 from fourtier.engines.graph.ladybug import open_ladybug
 from fourtier.engines.graph.protocol import GraphStore, Statement, Value
 from fourtier.engines.vectors.edge import open_edge
-from fourtier.engines.vectors.protocol import Hit, Payload, Point, VectorStore
+from fourtier.engines.vectors.protocol import Hit, Point, VectorStore
+from fourtier.engines.vectors.query import Leg, Where
 from fourtier.memory.facts.graph import SCHEMA, ScopedFact
 from fourtier.memory.facts.index import COLLECTION
 from fourtier.memory.facts.records import FactRecord
@@ -74,15 +75,10 @@ class Vectors:
         await self.before("delete_scope")
         return await self.real.delete_scope(scope)
 
-    async def search(
-        self, scope: Scope, vector: Vector, text: str, limit: int, where: Payload | None = None
+    async def query(
+        self, scope: Scope, legs: Sequence[Leg], limit: int, where: Where = (), **how: Any
     ) -> list[Hit]:
-        return await self.real.search(scope, vector, text, limit, where)
-
-    async def similar(
-        self, scope: Scope, vector: Vector, limit: int, where: Payload | None = None
-    ) -> list[Hit]:
-        return await self.real.similar(scope, vector, limit, where)
+        return await self.real.query(scope, legs, limit, where, **how)
 
     async def get(self, scope: Scope, ids: Sequence[str]) -> list[Hit]:
         return await self.real.get(scope, ids)
@@ -90,7 +86,7 @@ class Vectors:
     async def scroll(self, scope: Scope, limit: int, after: str | None = None) -> list[Hit]:
         return await self.real.scroll(scope, limit, after)
 
-    async def count(self, scope: Scope | None = None, where: Payload | None = None) -> int:
+    async def count(self, scope: Scope | None = None, where: Where = ()) -> int:
         return await self.real.count(scope, where)
 
 
@@ -133,9 +129,17 @@ class Opened:
         return [fact.content for fact, _ in hits]
 
     async def nodes(self) -> int:
-        """How many nodes the graph has, of whatever kind and scope."""
-        rows = await self.graph.read(None, "MATCH (n) RETURN count(n) AS number")
-        return int(rows[0]["number"])
+        """How many nodes the graph has of whatever scope, besides tombstones."""
+        counted = [
+            await self.graph.read(None, f"MATCH (n:{label}) RETURN count(n) AS number")
+            for label in ("Fact", "FactVersion", "FactReplacement")
+        ]
+        return sum(int(rows[0]["number"]) for rows in counted)
+
+
+def at(hours: float) -> datetime:
+    """Some hours after Monday morning."""
+    return MONDAY + timedelta(hours=hours)
 
 
 def said(content: str, hours: int = 1, scope: Scope = ANN, **fields: Any) -> ScopedFact:
@@ -160,7 +164,7 @@ async def opened(
     shard = directory / f"vectors-{dimensions}"
     async with (
         opening or open_ladybug(directory / "graph.lbug", SCHEMA) as graph,
-        open_edge(shard, dimensions, COLLECTION.indexed) as edge,
+        open_edge(shard, dimensions, COLLECTION.fields) as edge,
     ):
         real, vectors, embedder = Graph(graph), Vectors(edge), Embedder(dimensions)
         yield Opened(FactStore(real, vectors, embedder), real, vectors, embedder)

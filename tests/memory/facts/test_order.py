@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fourtier.engines.graph.protocol import Statement
 from fourtier.memory.facts.graph import ScopedFact
 from tests.memory.facts.stores import ANN, BOB, Opened, opened, said
 
@@ -89,6 +90,7 @@ async def state_after(store: Opened, batches: Sequence[Sequence[ScopedFact]]) ->
     """What can be seen of both scopes when these batches are all that ever came."""
     for scope in (ANN, BOB):
         await store.facts.forget_scope(scope)
+    await store.graph.write(None, Statement("MATCH (t:FactTombstone) DETACH DELETE t"))
     for batch in batches:
         await store.facts.store(batch)
     return await state(store)

@@ -16,7 +16,7 @@ from fourtier.memory.facts.store import FactStore
 from fourtier.memory.facts.supersession import resolve_validity
 from fourtier.runtime.rpc.envelope import new_id
 from fourtier.schema.message import Scope, Vector
-from tests.memory.facts.stores import Opened, Vectors, opened, said
+from tests.memory.facts.stores import Opened, Vectors, at, opened, said
 from tests.support.graphs import GRAPHS, graph_of
 
 CONTENTS = [
@@ -73,9 +73,9 @@ class Replica:
                 case "state":
                     await self._facts.store([fact])
                 case "forget":
-                    await self._facts.forget(scope, fact.fact.id)
+                    await self._facts.forget(scope, fact.fact.id, at(self._chance.randint(0, 3)))
                 case _ if self._chance.random() < 0.3:
-                    await self._facts.forget_scope(scope)
+                    await self._facts.forget_scope(scope, at(self._chance.randint(0, 3)))
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from fourtier.engines.timestamps import as_text
+from fourtier.engines.vectors.query import Equals
 from fourtier.schema.message import Scope
-from tests.memory.facts.stores import ANN, BOB, MONDAY, BrokenError, Opened, opened, said
+from tests.memory.facts.stores import ANN, BOB, MONDAY, BrokenError, Opened, at, opened, said
 
 OLD, NEW = "My Hawaii budget is 10,000 dollars", "My Hawaii budget is 12,000 dollars"
 
@@ -162,7 +163,7 @@ async def test_a_failure_between_graph_and_vectors_is_healed_by_repetition(store
     await store.say(NEW, 2)
 
     assert await store.found("budget") == [NEW]
-    assert await store.vectors.count(ANN, {"valid": "yes"}) == 1
+    assert await store.vectors.count(ANN, [Equals("valid", "yes")]) == 1
 
 
 async def test_an_embedding_that_fails_leaves_nothing_behind(store: Opened) -> None:
@@ -210,7 +211,7 @@ async def test_forgetting_leaves_nothing(store: Opened) -> None:
 
 async def test_what_is_stated_after_a_forget_is_new(store: Opened) -> None:
     await store.say(OLD, 1)
-    await store.facts.forget_scope(ANN)
+    await store.facts.forget_scope(ANN, at(2))
 
     (again,) = await store.facts.store([said(OLD, 5)])
 

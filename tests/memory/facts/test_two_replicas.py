@@ -10,7 +10,7 @@ import pytest
 from fourtier.engines.graph.protocol import Statement
 from fourtier.memory.facts.store import FactStore
 from fourtier.schema.message import Vector
-from tests.memory.facts.stores import ANN, Opened, Vectors, opened, said
+from tests.memory.facts.stores import ANN, Opened, Vectors, at, opened, said
 from tests.support.waiting import wait_until
 
 OLD, NEW, NEWEST, LAST = (f"My Hawaii budget is {number},000 dollars" for number in range(10, 14))
@@ -89,7 +89,7 @@ class Interrupted(Vectors):
 async def test_what_is_stated_again_while_it_is_forgotten_is_found(store: Opened) -> None:
     fact = await store.say(OLD, 1)
     deleting = Interrupted(store.vectors, deed=lambda: store.say(OLD, 2))
-    assert await FactStore(store.graph, deleting, store.embedder).forget(ANN, fact)
+    assert await FactStore(store.graph, deleting, store.embedder).forget(ANN, fact, at(1))
 
     assert await store.facts.numbers() == (1, 1)
     assert await store.found("budget") == [OLD]
@@ -98,7 +98,7 @@ async def test_what_is_stated_again_while_it_is_forgotten_is_found(store: Opened
 async def test_what_is_stated_while_all_is_forgotten_is_found(store: Opened) -> None:
     await store.say(OLD, 1)
     deleting = Interrupted(store.vectors, deed=lambda: store.say(NEW, 2))
-    assert await FactStore(store.graph, deleting, store.embedder).forget_scope(ANN) == 1
+    assert await FactStore(store.graph, deleting, store.embedder).forget_scope(ANN, at(1)) == 1
 
     assert await store.facts.numbers() == (1, 1)
     assert await store.found("budget") == [NEW]

@@ -1,15 +1,28 @@
 """Facts in the graph, which is the truth."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Collection,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass
 
-from fourtier.engines.graph.protocol import GraphStore, Row, Statement
+from fourtier.engines.graph.protocol import ConflictError, GraphStore, Row, Statement
 from fourtier.engines.graph.queries import load_queries, over
 from fourtier.memory.facts.records import FactRecord
+from fourtier.memory.facts.replacements import NOTES, Replacements
+from fourtier.memory.facts.statements import in_text
+from fourtier.memory.retention.opt_outs import opt_outs_of
+from fourtier.memory.tombstones.store import tombstones_of
 from fourtier.runtime.rpc.envelope import new_id
 from fourtier.runtime.service.stores import GraphSchema, Node
 from fourtier.schema.message import Scope
 
+TOMBSTONES, OPT_OUTS = tombstones_of("Fact"), opt_outs_of("Fact")
 SCHEMA = GraphSchema(
     nodes=[
         Node(
@@ -17,8 +30,12 @@ SCHEMA = GraphSchema(
             dict.fromkeys(("scope", *FactRecord.__slots__), "STRING"),
             indexed=("scope", "slot"),
         ),
+        TOMBSTONES,
+        NOTES,
+        OPT_OUTS,
         Node("FactVersion", dict.fromkeys(("id", "version", "claimed_for"), "STRING")),
-    ]
+    ],
+    index="facts",
 )
 
 #: Of the facts of each of some scopes; empty where there are none yet. Every write gives them
@@ -28,10 +45,15 @@ Versions = Mapping[Scope, str]
 
 @dataclass(frozen=True, slots=True)
 class ScopedFact:
-    """A fact with its scope, where facts of many scopes are at hand."""
+    """A fact with its scope, where facts of many scopes are at hand.
+
+    Attributes:
+        learned_at: of one that is stated, see `StoreFactRequest`; empty where nothing says it.
+    """
 
     scope: Scope
     fact: FactRecord
+    learned_at: str = ""
 
 
 class FactGraph:
@@ -40,6 +62,7 @@ class FactGraph:
     def __init__(self, graph: GraphStore) -> None:
         self._graph = graph
         self._queries = load_queries("fourtier.memory.facts")
+        self.replacements = Replacements(graph)
 
     async def versions(self, scopes: Iterable[Scope]) -> Versions:
         """The versions of scopes; read them before what a write is to build on."""
@@ -59,20 +82,40 @@ class FactGraph:
         """
         await self._graph.write(None, *self._claims(dict.fromkeys(scopes, "")))
 
+    async def require_versions(self, versions: Versions, scopes: Iterable[Scope]) -> None:
+        """See that scopes that have facts have a version.
+
+        Raises:
+            ConflictError: one has none, and got one now.
+        """
+        if without := {scope for scope in scopes if not versions[scope]}:
+            await self.begin_versions(without)
+            raise ConflictError("there were facts without a version")
+
     async def write(
-        self, facts: Iterable[ScopedFact], *, before: Container[str], versions: Versions
+        self,
+        facts: Iterable[ScopedFact],
+        notes: Sequence[Statement],
+        *,
+        before: Container[str],
+        versions: Versions,
     ) -> None:
-        """Write facts in one transaction; those of `before` were there already.
+        """Write facts and notes in one transaction; facts of `before` were there already.
 
         Raises:
             ConflictError: the facts of a scope have another version by now.
         """
-        await self._graph.write(None, *self._claims(versions), *self._writes(facts, before))
+        await self._graph.write(None, *self._claims(versions), *self._writes(facts, before), *notes)
 
     async def forget(
-        self, scope: Scope, fact_id: str, changed: Sequence[ScopedFact], versions: Versions
+        self,
+        scope: Scope,
+        ids: Sequence[str],
+        changed: Sequence[ScopedFact],
+        notes: Sequence[Statement],
+        versions: Versions,
     ) -> None:
-        """Delete a fact and write those that are changed by that, in one transaction.
+        """Delete facts and write facts and notes that are changed by that, in one transaction.
 
         Raises:
             ConflictError: as `write`.
@@ -80,10 +123,12 @@ class FactGraph:
         of = {"scope": scope.key}
         statements = [
             *self._claims(versions),
-            Statement(self._queries["forget"], {**of, "id": fact_id}),
+            *(Statement(self._queries["forget"], {**of, "id": each}) for each in ids),
             *self._writes(changed, {each.fact.id for each in changed}),
+            *notes,
         ]
-        if len(await self._graph.read(scope, self._queries["some"])) == 1:
+        left = await self._graph.read(scope, self._queries["some"], limit=len(ids) + 1)
+        if {str(row["id"]) for row in left} <= set(ids):
             statements.append(Statement(self._queries["end_version"], of))
         await self._graph.write(None, *statements)
 
@@ -110,19 +155,34 @@ class FactGraph:
 
     async def by_ids(self, wanted: Mapping[str, Scope]) -> dict[str, FactRecord]:
         """Facts by their ids, each in its scope."""
-        return await self._read("by_ids", wanted, ids=list(wanted))
+        found = await self.find({name: [scope] for name, scope in wanted.items()})
+        return {name: each.fact for name, each in found.items() if each.scope == wanted[name]}
+
+    async def find(self, wanted: Mapping[str, Collection[Scope]]) -> dict[str, ScopedFact]:
+        """Facts by their ids, of which each may be in one of some scopes, with those they are in.
+
+        Any of the scopes that are asked for, so whoever gives an id that came from outside must
+        compare the scope.
+        """
+        if not wanted:
+            return {}
+        keys = {scope.key: scope for scopes in wanted.values() for scope in scopes}
+        rows = await self._graph.read(
+            None, self._queries["by_ids"], ids=list(wanted), scopes=sorted(keys)
+        )
+        return {
+            str(row["id"]): ScopedFact(keys[str(row["scope"])], FactRecord.from_row(row))
+            for row in rows
+        }
 
     async def by_slots(self, wanted: Mapping[str, Scope]) -> dict[str, FactRecord]:
         """All facts of slots, each in its scope."""
-        return await self._read("by_slots", wanted, slots=list(wanted))
-
-    async def _read(
-        self, query: str, wanted: Mapping[str, Scope], **names: Sequence[str]
-    ) -> dict[str, FactRecord]:
         if not wanted:
             return {}
         scopes = sorted({scope.key for scope in wanted.values()})
-        rows = await self._graph.read(None, self._queries[query], scopes=scopes, **names)
+        rows = await self._graph.read(
+            None, self._queries["by_slots"], slots=list(wanted), scopes=scopes
+        )
         return {record.id: record for record in map(FactRecord.from_row, rows)}
 
     async def page(
@@ -134,15 +194,40 @@ class FactGraph:
         )
         return [FactRecord.from_row(row) for row in rows]
 
+    async def every(self, scope: Scope, page: int) -> AsyncIterator[FactRecord]:
+        """All facts of a scope, superseded ones too, read so many at a time."""
+        offset = 0
+        while facts := await self.page(scope, page, offset, superseded=True):
+            for fact in facts:
+                yield fact
+            offset += len(facts)
+
+    async def stated_in(self, scope: Scope, conversation_id: str) -> list[FactRecord]:
+        """Facts that were stated in a conversation, the last time or before; maybe some others."""
+        rows = await self._graph.read(
+            scope,
+            self._queries["by_source"],
+            source=conversation_id,
+            in_text=in_text(conversation_id),
+        )
+        return [FactRecord.from_row(row) for row in rows]
+
     async def count(self, scope: Scope, *, superseded: bool) -> int:
         """How many facts a scope has."""
         rows = await self._graph.read(scope, self._queries["count"], superseded=superseded)
         return int(rows[0]["number"])
 
+    async def count_until(self, scope: Scope, until: str) -> int:
+        """How many facts of a scope were stated last until a time."""
+        rows = await self._graph.read(scope, self._queries["count_until"], until=until)
+        return int(rows[0]["number"])
+
     async def everything(self, after: str, limit: int) -> list[ScopedFact]:
         """Facts of all scopes in the order of their ids, those behind `after`."""
         rows = await self._graph.read(None, self._queries["everything"], after=after, limit=limit)
-        return [ScopedFact(_scope(row), FactRecord.from_row(row)) for row in rows]
+        return [
+            ScopedFact(Scope.of_key(str(row["scope"])), FactRecord.from_row(row)) for row in rows
+        ]
 
     async def number(self) -> int:
         """How many facts all scopes have in sum."""
@@ -152,16 +237,13 @@ class FactGraph:
     async def scopes(self, after: str, limit: int) -> list[tuple[Scope, int]]:
         """Scopes with the numbers of their facts, in the order of their keys, behind `after`."""
         rows = await self._graph.read(None, self._queries["scopes"], after=after, limit=limit)
-        return [(_scope(row), int(row["number"])) for row in rows]
+        return [(Scope.of_key(str(row["scope"])), int(row["number"])) for row in rows]
 
-    async def forget_scope(self, scope: Scope) -> None:
-        """Delete all facts of a scope; whoever is about to write others notices."""
-        names = ("end_version", "forget_scope")
-        await self._graph.write(scope, *(Statement(self._queries[name]) for name in names))
-
-
-def _scope(row: Row) -> Scope:
-    """The scope that a key stands for."""
-    key = str(row["scope"])
-    length, _, names = key.partition(":")
-    return Scope(names[: int(length)], names[int(length) + 1 :])
+    async def forget_scope(self, scope: Scope, until: str) -> None:
+        """Delete what was stated until then; whoever is about to write to the scope notices."""
+        await self._graph.write(
+            scope,
+            Statement(self._queries["end_version"]),
+            Statement(self._queries["forget_scope"], {"until": until}),
+            self.replacements.forget_scope(),
+        )

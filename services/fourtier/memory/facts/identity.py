@@ -1,7 +1,9 @@
 """When two statements are the same fact, and the names of facts and slots."""
 
 import uuid
+from datetime import datetime
 
+from fourtier.memory.statements.dates import relative_dates
 from fourtier.memory.statements.text import normalised
 from fourtier.schema.message import Scope
 
@@ -14,9 +16,16 @@ def owner_of(scope: Scope, speaker: str) -> str:
     return normalised(scope.user) if name in {"", "user"} else name
 
 
-def fact_id(scope: Scope, speaker: str, content: str) -> str:
-    """A UUID that is the same whenever one speaker makes the same statement in the same scope."""
-    return _uuid("fact", scope.key, owner_of(scope, speaker), normalised(content))
+def fact_id(scope: Scope, speaker: str, content: str, said_at: datetime | None = None) -> str:
+    """A UUID that is the same whenever one speaker makes the same statement in the same scope.
+
+    "I went to yoga yesterday" on two days are two statements: the dates that they mean are part of
+    it. Without `said_at` nobody knows them.
+    """
+    dates = relative_dates(content, said_at) if said_at else {}
+    return _uuid(
+        "fact", scope.key, owner_of(scope, speaker), normalised(content), *sorted(dates.values())
+    )
 
 
 def slot_id(scope: Scope, thing: str) -> str:

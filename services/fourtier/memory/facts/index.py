@@ -5,13 +5,14 @@ from collections.abc import Iterable, Sequence
 
 from fourtier.engines.timestamps import as_moment
 from fourtier.engines.vectors.protocol import Hit, Payload, Point, VectorStore
+from fourtier.engines.vectors.query import DenseLeg, Equals, SparseLeg
 from fourtier.memory.facts.graph import ScopedFact
 from fourtier.memory.facts.records import FactRecord
 from fourtier.models.embeddings.client import Embed
-from fourtier.runtime.service.stores import Collection
+from fourtier.runtime.service.stores import Collection, Fields
 from fourtier.schema.message import Scope, Vector
 
-COLLECTION = Collection("facts", indexed=("valid",), rebuild="fourtier facts reindex")
+COLLECTION = Collection("facts", Fields(keywords=("valid",)), rebuild="fourtier facts reindex")
 #: Texts in one call; a call takes 512, and a message on the bus a few megabytes.
 _TEXTS_AT_ONCE = 128
 #: Characters of a query that are searched by; models read less.
@@ -32,8 +33,17 @@ class FactIndex:
         query = query[:_MAX_QUERY]
         if vector is None:
             vector = (await self._embed([query]))[0]
-        where = None if superseded else {"valid": "yes"}
-        return await self._vectors.search(scope, vector, query, limit, where)
+        where = [] if superseded else [Equals("valid", "yes")]
+        return await self._vectors.query(scope, [DenseLeg(vector), SparseLeg(query)], limit, where)
+
+    async def similar(self, scope: Scope, query: str, limit: int) -> list[Hit]:
+        """Find by meaning alone, best first; superseded facts too."""
+        (vector,) = await self._embed([query[:_MAX_QUERY]])
+        return await self.near(scope, vector, limit)
+
+    async def near(self, scope: Scope, vector: Vector, limit: int) -> list[Hit]:
+        """Find by a vector alone, best first, with cosines; superseded facts too."""
+        return await self._vectors.query(scope, [DenseLeg(vector)], limit)
 
     async def stale(self, facts: Iterable[ScopedFact]) -> list[ScopedFact]:
         """Those of the facts that the index does not have, or has with another validity."""
@@ -50,16 +60,20 @@ class FactIndex:
         return found
 
     async def points(self, facts: Sequence[ScopedFact]) -> dict[Scope, list[Point]]:
-        """The points of facts; all texts are embedded in one batch."""
+        """The points of facts."""
+        points: defaultdict[Scope, list[Point]] = defaultdict(list)
+        for each, vector in zip(facts, await self.vectors(facts), strict=True):
+            points[each.scope].append(_point(each.fact, vector))
+        return points
+
+    async def vectors(self, facts: Sequence[ScopedFact]) -> list[Vector]:
+        """The vector of each fact; all texts are embedded in one batch."""
         texts = list(dict.fromkeys(_said_by(each.fact) for each in facts))
         vectors: dict[str, Vector] = {}
         for start in range(0, len(texts), _TEXTS_AT_ONCE):
             some = texts[start : start + _TEXTS_AT_ONCE]
             vectors |= dict(zip(some, await self._embed(some), strict=True))
-        points: defaultdict[Scope, list[Point]] = defaultdict(list)
-        for each in facts:
-            points[each.scope].append(_point(each.fact, vectors[_said_by(each.fact)]))
-        return points
+        return [vectors[_said_by(each.fact)] for each in facts]
 
     async def put(self, facts: Sequence[ScopedFact]) -> None:
         """Embed facts and write their points."""
@@ -105,4 +119,4 @@ def _point(fact: FactRecord, vector: Vector) -> Point:
     """
     day = as_moment(fact.stated_at)
     text = f"{_said_by(fact)} ({day.day} {day:%B %Y})"
-    return Point(fact.id, vector, text, _payload(fact))
+    return Point.of(fact.id, vector, text, _payload(fact))

@@ -32,7 +32,9 @@ SET f.scope = row.scope, f.content = row.content, f.source = row.source, f.kind 
     f.subject = row.subject, f.attribute = row.attribute, f.slot = row.slot,
     f.first_stated_at = row.first_stated_at, f.stated_at = row.stated_at,
     f.valid_until = row.valid_until, f.superseded_by = row.superseded_by,
-    f.metadata = row.metadata
+    f.metadata = row.metadata, f.replaces = row.replaces,
+    f.contradicts = row.contradicts, f.doubts = row.doubts,
+    f.possible_conflicts = row.possible_conflicts, f.earlier = row.earlier
 
 // set: Write facts of any scopes over what was there.
 UNWIND $facts AS row
@@ -42,17 +44,22 @@ SET f.scope = row.scope, f.content = row.content, f.source = row.source, f.kind 
     f.subject = row.subject, f.attribute = row.attribute, f.slot = row.slot,
     f.first_stated_at = row.first_stated_at, f.stated_at = row.stated_at,
     f.valid_until = row.valid_until, f.superseded_by = row.superseded_by,
-    f.metadata = row.metadata
+    f.metadata = row.metadata, f.replaces = row.replaces,
+    f.contradicts = row.contradicts, f.doubts = row.doubts,
+    f.possible_conflicts = row.possible_conflicts, f.earlier = row.earlier
 
 // by_ids: Read facts of some scopes by their ids.
 UNWIND $ids AS wanted
 MATCH (f:Fact {id: wanted})
 WHERE f.scope IN $scopes
-RETURN f.id AS id, f.content AS content, f.source AS source, f.kind AS kind,
+RETURN f.scope AS scope, f.id AS id, f.content AS content, f.source AS source, f.kind AS kind,
     f.speaker AS speaker, f.invocation_id AS invocation_id, f.quote AS quote,
     f.subject AS subject, f.attribute AS attribute, f.slot AS slot,
     f.first_stated_at AS first_stated_at, f.stated_at AS stated_at,
-    f.valid_until AS valid_until, f.superseded_by AS superseded_by, f.metadata AS metadata
+    f.valid_until AS valid_until, f.superseded_by AS superseded_by, f.metadata AS metadata,
+    coalesce(f.replaces, '') AS replaces,
+    coalesce(f.contradicts, '') AS contradicts, coalesce(f.doubts, '') AS doubts,
+    coalesce(f.possible_conflicts, '') AS possible_conflicts, coalesce(f.earlier, '') AS earlier
 
 // by_slots: Read all facts of some slots.
 MATCH (f:Fact)
@@ -63,7 +70,24 @@ RETURN g.id AS id, g.content AS content, g.source AS source, g.kind AS kind,
     g.speaker AS speaker, g.invocation_id AS invocation_id, g.quote AS quote,
     g.subject AS subject, g.attribute AS attribute, g.slot AS slot,
     g.first_stated_at AS first_stated_at, g.stated_at AS stated_at,
-    g.valid_until AS valid_until, g.superseded_by AS superseded_by, g.metadata AS metadata
+    g.valid_until AS valid_until, g.superseded_by AS superseded_by, g.metadata AS metadata,
+    coalesce(g.replaces, '') AS replaces,
+    coalesce(g.contradicts, '') AS contradicts, coalesce(g.doubts, '') AS doubts,
+    coalesce(g.possible_conflicts, '') AS possible_conflicts, coalesce(g.earlier, '') AS earlier
+
+// by_source: Read the facts of a scope that were stated in one conversation, and maybe some others.
+MATCH (f:Fact)
+WHERE f.scope = $scope AND (f.source = $source OR f.earlier CONTAINS $in_text)
+WITH f.id AS wanted
+MATCH (g:Fact {id: wanted})
+RETURN g.id AS id, g.content AS content, g.source AS source, g.kind AS kind,
+    g.speaker AS speaker, g.invocation_id AS invocation_id, g.quote AS quote,
+    g.subject AS subject, g.attribute AS attribute, g.slot AS slot,
+    g.first_stated_at AS first_stated_at, g.stated_at AS stated_at,
+    g.valid_until AS valid_until, g.superseded_by AS superseded_by, g.metadata AS metadata,
+    coalesce(g.replaces, '') AS replaces,
+    coalesce(g.contradicts, '') AS contradicts, coalesce(g.doubts, '') AS doubts,
+    coalesce(g.possible_conflicts, '') AS possible_conflicts, coalesce(g.earlier, '') AS earlier
 
 // page: Read facts of a scope, the last stated first; superseded ones too where they are asked for.
 MATCH (f:Fact)
@@ -76,7 +100,10 @@ RETURN g.id AS id, g.content AS content, g.source AS source, g.kind AS kind,
     g.speaker AS speaker, g.invocation_id AS invocation_id, g.quote AS quote,
     g.subject AS subject, g.attribute AS attribute, g.slot AS slot,
     g.first_stated_at AS first_stated_at, g.stated_at AS stated_at,
-    g.valid_until AS valid_until, g.superseded_by AS superseded_by, g.metadata AS metadata
+    g.valid_until AS valid_until, g.superseded_by AS superseded_by, g.metadata AS metadata,
+    coalesce(g.replaces, '') AS replaces,
+    coalesce(g.contradicts, '') AS contradicts, coalesce(g.doubts, '') AS doubts,
+    coalesce(g.possible_conflicts, '') AS possible_conflicts, coalesce(g.earlier, '') AS earlier
 ORDER BY stated_at DESC, id
 
 // everything: Read facts of all scopes in the order of their ids, beginning behind one.
@@ -90,7 +117,10 @@ RETURN g.scope AS scope, g.id AS id, g.content AS content, g.source AS source, g
     g.speaker AS speaker, g.invocation_id AS invocation_id, g.quote AS quote,
     g.subject AS subject, g.attribute AS attribute, g.slot AS slot,
     g.first_stated_at AS first_stated_at, g.stated_at AS stated_at,
-    g.valid_until AS valid_until, g.superseded_by AS superseded_by, g.metadata AS metadata
+    g.valid_until AS valid_until, g.superseded_by AS superseded_by, g.metadata AS metadata,
+    coalesce(g.replaces, '') AS replaces,
+    coalesce(g.contradicts, '') AS contradicts, coalesce(g.doubts, '') AS doubts,
+    coalesce(g.possible_conflicts, '') AS possible_conflicts, coalesce(g.earlier, '') AS earlier
 ORDER BY id
 
 // count: Count the facts of a scope.
@@ -98,11 +128,16 @@ MATCH (f:Fact)
 WHERE f.scope = $scope AND (f.valid_until = '' OR $superseded)
 RETURN count(f) AS number
 
-// some: Read ids of a scope's facts, two at most.
+// count_until: Count the facts of a scope that were stated last until a time.
+MATCH (f:Fact)
+WHERE f.scope = $scope AND f.stated_at <= $until
+RETURN count(f) AS number
+
+// some: Read ids of a scope's facts.
 MATCH (f:Fact)
 WHERE f.scope = $scope
 RETURN f.id AS id
-LIMIT 2
+LIMIT $limit
 
 // number: Count the facts of all scopes.
 MATCH (f:Fact)
@@ -115,12 +150,32 @@ RETURN f.scope AS scope, count(f) AS number
 ORDER BY scope
 LIMIT $limit
 
+// replacements: Read which facts say that they supersede some others, by the ids of the rows.
+UNWIND $ids AS wanted
+MATCH (r:FactReplacement {id: wanted})
+RETURN r.id AS id, r.by AS by
+
+// create_replacements: Note that facts are superseded by others as those say.
+UNWIND $replacements AS row
+CREATE (r:FactReplacement {id: row.id})
+SET r.scope = row.scope, r.by = row.by
+
+// set_replacements: Note it over what was noted.
+UNWIND $replacements AS row
+MATCH (r:FactReplacement {id: row.id})
+SET r.by = row.by
+
+// forget_replacements: Delete the notes of a scope.
+MATCH (r:FactReplacement)
+WHERE r.scope = $scope
+DETACH DELETE r
+
 // forget: Delete one fact of a scope.
 MATCH (f:Fact {id: $id})
 WHERE f.scope = $scope
 DETACH DELETE f
 
-// forget_scope: Delete all facts of a scope.
+// forget_scope: Delete the facts of a scope that were stated last until a time.
 MATCH (f:Fact)
-WHERE f.scope = $scope
+WHERE f.scope = $scope AND f.stated_at <= $until
 DETACH DELETE f

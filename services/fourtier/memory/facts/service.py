@@ -1,24 +1,39 @@
 """`facts`: store, retrieve, get, list and forget statements that are stored for good."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self
+
+from pydantic import Field
 
 from fourtier.engines.config import engine_config
 from fourtier.engines.opening import open_graph, open_vectors
-from fourtier.memory.facts.graph import SCHEMA, ScopedFact
+from fourtier.engines.timestamps import as_text
+from fourtier.memory.facts.detector import MIN_PROBABILITY, MIN_SIMILARITY, Detector
+from fourtier.memory.facts.graph import OPT_OUTS, SCHEMA, ScopedFact
 from fourtier.memory.facts.index import COLLECTION
 from fourtier.memory.facts.records import FactRecord
+from fourtier.memory.facts.relevance import MIN_SIMILARITY as MIN_ABOUT
+from fourtier.memory.retention.opt_outs import OptOuts
+from fourtier.memory.retention.opting_out import change_opt_out
+from fourtier.memory.retention.parameters import CENTURY, RetentionParameters
+from fourtier.memory.retention.policy import Retention
+from fourtier.memory.tombstones.selection import answer_erase
+from fourtier.models.contradictions.client import contradict_by
 from fourtier.models.embeddings.client import embed_by
+from fourtier.runtime.privacy.kinds import Kind
+from fourtier.runtime.privacy.redactor import Privacy
 from fourtier.runtime.service import (
-    Parameters,
     Service,
     ServiceContext,
     Stores,
     answer,
     answer_batch,
+    current_envelope,
+    current_envelopes,
+    periodic,
 )
+from fourtier.schema.erasure import ERASE_FACTS, Erased, EraseRequest, EraseResponse
 from fourtier.schema.facts import (
     FORGET_FACT,
     FORGET_FACTS,
@@ -42,16 +57,53 @@ from fourtier.schema.facts import (
     StoreFactRequest,
     StoreFactResponse,
 )
+from fourtier.schema.opt_out import OPT_OUT_FACTS, OptOutRequest, OptOutResponse
 from fourtier.schema.status import StoreCount
 
 if TYPE_CHECKING:
+    from fourtier.memory.facts.retention import FactMemories, RetainedFacts
     from fourtier.memory.facts.store import FactStore, Stored
 
-_TICK = timedelta(microseconds=1)
+
+#: What happens to a scope that has more facts than its quota; see `retention.py`.
+WhenFull = Literal["evict-superseded-first", "evict-oldest", "reject"]
 
 
-class FactsParameters(Parameters):
-    """None yet: what a flow sets for facts is in its engines."""
+class FactsParameters(RetentionParameters):
+    """How long facts are stored, and how many."""
+
+    ttl_days: float | None = Field(
+        default=None, gt=0, le=CENTURY, description="stored for so long after they were last stated"
+    )
+    when_full: WhenFull = Field(
+        default="evict-superseded-first",
+        description="which facts of a full scope go, or `reject` for those that are new",
+    )
+    about_similarity: float = Field(
+        default=MIN_ABOUT,
+        ge=-1,
+        le=1,
+        description="cosine from which a fact is shown as being about what somebody wants to "
+        "forget, although it has none of its words; another embedding model wants another",
+    )
+    detect_contradictions: bool = Field(
+        default=False,
+        description="experimental: a small model finds which older statements a new one leaves "
+        "untrue, beyond what rules read in the words; of small talk it hides too much",
+    )
+    contradiction_probability: float = Field(
+        default=MIN_PROBABILITY,
+        ge=0.5,
+        le=1,
+        description="from which the model is believed; lower hides more, some of it wrongly",
+    )
+    contradiction_similarity: float = Field(
+        default=MIN_SIMILARITY,
+        ge=-1,
+        le=1,
+        description="cosine from which two statements are compared; another embedding model "
+        "wants another",
+    )
 
 
 class FactsService(Service):
@@ -61,25 +113,62 @@ class FactsService(Service):
     parameters = FactsParameters
     stores = Stores(SCHEMA, [COLLECTION])
 
-    def __init__(self, store: "FactStore") -> None:
+    def __init__(
+        self,
+        store: "FactStore",
+        facts: "RetainedFacts | FactStore",
+        memories: "FactMemories",
+        *,
+        privacy: Privacy,
+        opt_outs: OptOuts,
+        about_similarity: float,
+    ) -> None:
         self._store = store
+        self._facts = facts
+        self._memories = memories
+        self._opt_outs = opt_outs
+        self._about_similarity = about_similarity
+        self._privacy = privacy
 
     @classmethod
     @asynccontextmanager
     async def open(
         cls,
         context: ServiceContext,
-        parameters: FactsParameters,  # noqa: ARG003 - there are none yet
+        parameters: FactsParameters,
     ) -> AsyncGenerator[Self]:
         """Open the graph and the vectors."""
         # The words that facts are compared by need the package of an engine.
+        from fourtier.memory.facts.retention import FactMemories, RetainedFacts  # noqa: PLC0415
         from fourtier.memory.facts.store import FactStore  # noqa: PLC0415
 
         engines = engine_config(context)
         async with AsyncExitStack() as stack:
             graph = await stack.enter_async_context(open_graph(engines, SCHEMA))
             vectors = await stack.enter_async_context(open_vectors(engines, COLLECTION))
-            yield cls(FactStore(graph, vectors, embed_by(context.caller)))
+            opt_outs = OptOuts(graph, OPT_OUTS, context.privacy.policy.opted_out_users)
+            detector = Detector(
+                contradict_by(context.caller),
+                parameters.contradiction_similarity,
+                parameters.contradiction_probability,
+            )
+            detects = detector if parameters.detect_contradictions else None
+            store = FactStore(graph, vectors, embed_by(context.caller), opt_outs, detects)
+            memories = FactMemories(graph, store, parameters.when_full)
+            evicts = parameters.when_full != "reject"
+            retention = Retention("fact", memories, parameters, evicts=evicts)
+            await stack.enter_async_context(
+                periodic("The sweep of facts", parameters.sweep_seconds, retention.sweep)
+            )
+            facts = RetainedFacts(store, memories, retention) if retention.is_limited else store
+            yield cls(
+                store,
+                facts,
+                memories,
+                privacy=context.privacy,
+                opt_outs=opt_outs,
+                about_similarity=parameters.about_similarity,
+            )
 
     async def store_counts(self) -> Sequence[StoreCount]:
         """How many facts there are in all, and how many of them can be found."""
@@ -91,19 +180,40 @@ class FactsService(Service):
 
     @answer_batch(STORE_FACT)
     async def store(self, requests: Sequence[StoreFactRequest]) -> list[StoreFactResponse]:
-        """Write a batch of what has arrived: one embedding call, one transaction."""
-        now = datetime.now(UTC)
+        """Write a batch of what has arrived: one embedding call, one transaction.
+
+        Raises:
+            PersonalDataError: one of them has personal data that the flow refuses.
+            QuotaExceededError: the scope of one is full, and the flow evicts nothing.
+        """
+        cleaned = [await self._privacy.clean(request) for request in requests]
+        for each in cleaned:
+            self._privacy.require_allowed(each.message, each.counts)
         stated = [
-            # What is without a time was said in the order in which it arrived.
-            ScopedFact(request.scope, FactRecord.from_request(request, now + index * _TICK))
-            for index, request in enumerate(requests)
+            ScopedFact(
+                each.message.scope,
+                FactRecord.from_request(each.message, received.sent_at),
+                as_text(each.message.learned_at) if each.message.learned_at else "",
+            )
+            for each, received in zip(cleaned, current_envelopes(), strict=True)
         ]
-        return [_stored(each) for each in await self._store.store(stated)]
+        stored = await self._facts.store(stated)
+        return [_stored(each, clean.counts) for each, clean in zip(stored, cleaned, strict=True)]
 
     @answer(RETRIEVE_FACTS)
     async def retrieve(self, request: RetrieveFactsRequest) -> RetrieveFactsResponse:
         """Search by meaning and by words."""
-        found = await self._store.search(
+        if await self._opt_outs.is_out(request.user):
+            return RetrieveFactsResponse(facts=(), opted_out=True)
+        if request.only_about:
+            about = await self._store.about(
+                request.scope,
+                request.query,
+                request.top_k,
+                min_similarity=self._about_similarity,
+            )
+            return RetrieveFactsResponse(facts=tuple(fact.to_fact(score) for fact, score in about))
+        found = await self._facts.search(
             request.scope,
             request.query,
             request.embedding,
@@ -115,13 +225,13 @@ class FactsService(Service):
     @answer(GET_FACT)
     async def get(self, request: GetFactRequest) -> GetFactResponse:
         """Read one fact."""
-        fact = await self._store.get(request.scope, request.fact_id)
+        fact = await self._facts.get(request.scope, request.fact_id)
         return GetFactResponse(fact=fact.to_fact() if fact else None)
 
     @answer(LIST_FACTS)
     async def list(self, request: ListFactsRequest) -> ListFactsResponse:
         """Read a page of facts."""
-        facts, total = await self._store.page(
+        facts, total = await self._facts.page(
             request.scope, request.limit, request.offset, superseded=request.include_superseded
         )
         return ListFactsResponse(facts=tuple(fact.to_fact() for fact in facts), total=total)
@@ -130,13 +240,34 @@ class FactsService(Service):
     async def forget(self, request: ForgetFactRequest) -> ForgetFactResponse:
         """Delete one fact."""
         return ForgetFactResponse(
-            forgotten=await self._store.forget(request.scope, request.fact_id)
+            forgotten=await self._store.forget(
+                request.scope, request.fact_id, current_envelope().sent_at
+            )
         )
 
     @answer(FORGET_FACTS)
     async def forget_scope(self, request: ForgetFactsRequest) -> ForgetFactsResponse:
         """Delete all facts of a scope."""
-        return ForgetFactsResponse(forgotten=await self._store.forget_scope(request.scope))
+        sent_at = current_envelope().sent_at
+        return ForgetFactsResponse(forgotten=await self._store.forget_scope(request.scope, sent_at))
+
+    @answer(ERASE_FACTS)
+    async def erase(self, request: EraseRequest) -> EraseResponse:
+        """Forget the facts that are selected."""
+        return await answer_erase(
+            request, current_envelope().sent_at, self._store.forgetting, _erased
+        )
+
+    @answer(OPT_OUT_FACTS)
+    async def opt_out(self, request: OptOutRequest) -> OptOutResponse:
+        """Store no facts of a user any more, or again."""
+        return await change_opt_out(
+            self._opt_outs,
+            request,
+            current_envelope().sent_at,
+            scopes=lambda: self._memories.scopes_of(request.user),
+            memories=self._store.forgetting,
+        )
 
     @answer(REINDEX_FACTS, max_concurrency=1)
     async def reindex(self, request: ReindexFactsRequest) -> ReindexFactsResponse:
@@ -152,7 +283,22 @@ class FactsService(Service):
         )
 
 
-def _stored(stored: "Stored") -> StoreFactResponse:
+def _stored(stored: "Stored", redacted: Mapping[Kind, int]) -> StoreFactResponse:
     return StoreFactResponse(
-        fact_id=stored.id, created=stored.created, superseded=stored.superseded
+        fact_id=stored.id,
+        created=stored.created,
+        superseded=stored.superseded,
+        forgotten=stored.not_stored == "forgotten",
+        not_stored=stored.not_stored,
+        redacted={kind: redacted[kind] for kind in redacted},
+    )
+
+
+def _erased(fact: FactRecord) -> Erased:
+    return Erased(
+        kind="fact",
+        id=fact.id,
+        content=fact.content,
+        conversation_id=fact.source,
+        invocation_id=fact.invocation_id,
     )

@@ -1,90 +1,65 @@
 """Reading a plain English statement as "this thing has that value", without a model.
 
-Read are only statements of a thing that has one value at a time: "my budget for the trip is 10,000
-dollars", "I live in Oslo", "the capital of X is Y". All others, such as likes, events, plans and
-denials, are facts that stay valid: to hide a true memory is worse than to show two.
+A statement of a thing that has one value at a time ("my budget for the trip is 10,000 dollars", "I
+live in Oslo", "the capital of X is Y") can take the place of an older one. All others, such as
+likes, events and plans, stay valid until one says that they have ended, or are not so: to hide a
+true memory is worse than to show two.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
-from fourtier.engines.vectors.sparse import terms
-from fourtier.memory.facts.relations import read_relation
-from fourtier.memory.facts.things import (
-    Thing,
-    plain,
-    read_attribute,
-    read_subject,
-    read_thing,
-    thing_key,
-)
-from fourtier.memory.facts.values import Value, comparable, read_value
-from fourtier.memory.facts.words import (
-    ADVERB,
-    CHANGE,
-    DATED,
-    OPENING,
-    UNSURE,
-    takes_any_words,
-)
+from fourtier.memory.facts.attributes import read_being, read_counts, read_times
+from fourtier.memory.facts.changes import read_changes, read_upgrades
+from fourtier.memory.facts.clauses import clauses
+from fourtier.memory.facts.doings import read_doings, read_roles
+from fourtier.memory.facts.framing import Framing, read_framing
+from fourtier.memory.facts.habits import read_habits
+from fourtier.memory.facts.positions import read_positions
+from fourtier.memory.facts.predicates import read_endings, read_predicates
+from fourtier.memory.facts.relations import read_relations
+from fourtier.memory.facts.states import read_states
+from fourtier.memory.facts.steps import read_steps
+from fourtier.memory.facts.things import thing_key
+from fourtier.memory.facts.triple import Triple
+from fourtier.memory.facts.words import OPENING, PLAN, UNSURE
 
-_IS = re.compile(rf"\s(?P<number>is|are)\s+{ADVERB}", re.IGNORECASE)
-#: A noun and a verb that name a thing together: "the course starts on Monday".
-_DOES = re.compile(
-    rf"^(?P<thing>.{{2,120}}?)\s+{ADVERB}(?P<verb>costs|weighs|measures|lasts|takes|starts|begins"
-    r"|ends|opens|closes|leaves|departs|arrives)\s+(?P<value>.+)$"
-)
-_CHANGED = "changed|moved|increased|decreased|raised|lowered|cut|extended|reduced|postponed"
-_CHANGED_TO = r"(?:up\s+|down\s+|back\s+)?(?:from\s+.+?\s+)?to\s+(?P<value>.+)$"
-_BECAME = re.compile(
-    r"^(?P<thing>.{2,160}?)\s+(?:(?:has|have|was|were|got|been|just)\s+)*"
-    rf"(?:{_CHANGED}|gone|went|grown|grew|risen|rose|fallen|fell|dropped"
-    rf"|rescheduled|pushed|renamed|updated|set)\s+{_CHANGED_TO}",
-)
-_MADE_IT = re.compile(
-    r"^(?:[Ii]|[Ww]e)\s+(?:(?:have|had|just|recently)\s+)*"
-    rf"(?:{_CHANGED}|rescheduled|pushed|renamed|updated|set|bumped|upped|adjusted|switched)\s+"
-    rf"(?:up\s+|down\s+)?(?P<thing>(?:my|our|the)\s.{{2,120}}?)\s+{_CHANGED_TO}",
-)
-_COUNT = re.compile(
-    rf"^(?P<subject>.{{1,60}}?)\s+{ADVERB}(?:have|has|own|owns)\s+"
-    r"(?P<value>\d[\d,.]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s+"
-    r"(?P<counted>[a-z]+(?:\s[a-z]+)?)$"
-)
 _ABBREVIATED = r"(?<!\b(?:Mr|Ms|Dr|St|Jr|Sr|Mt|Co|No))(?<!\b(?:Mrs|Inc|Ltd|Rev|Gen|Col))(?<!\bProf)"
 _SENTENCES = re.compile(rf"(?:[a-z0-9)\"']{{2}}|\b[A-Za-z]{{3,}}){_ABBREVIATED}[.!?]+\s+[A-Z]")
 _SPACE = re.compile(r"\s+")
+#: Says of the other clause that what it tells is new.
+_ALTERED = re.compile(
+    r"\b(?:adjusted|changed|updated|extended|corrected|renewed|revised|replaced|rescheduled"
+    r"|postponed|passed|rejected"
+    r"|had\s+to\s+(?:move|change|push|postpone)\s+it|(?:moved|pushed|changed|switched)\s+(?:it"
+    r"|things)|got\s+an?\s+(?:new|extension))\b"
+)
 _FULL_FORMS = (
     (re.compile(r"\b([Ii])'m\b"), r"\1 am"),
     (re.compile(r"\b([Ii]|[Ww]e)'ve\b"), r"\1 have"),
-    (re.compile(r"\b([Ww]e)'re\b"), r"\1 are"),
+    (re.compile(r"\b([Ww]e|[Tt]hey|[Yy]ou)'re\b"), r"\1 are"),
+    (re.compile(r"\b(?:can't|cannot)\b"), "can not"),
+    (re.compile(r"\bwon't\b"), "will not"),
+    (re.compile(r"\b([Ii]t|[Hh]e|[Ss]he)'s\b"), r"\1 is"),
+    (re.compile(r"^[A-Z]\w+ (?:says|said|tells me|told me)(?: that)? (?=(?:my|our|the)\b)"), ""),
     (re.compile(r"^(?:[Tt]he )?[Uu]ser's\b"), "My"),
     (re.compile(r"^(?:[Tt]he )?[Uu]ser\b"), "I"),
 )
+#: "Our house number is 41, sorry".
+_AFTERTHOUGHT = re.compile(
+    r"^(?P<said>[^,]+),\s*(?:sorry|my\s+mistake|my\s+bad|oops|correction)$", re.IGNORECASE
+)
+#: Until when it is so leaves no doubt that it is.
+_UNTIL = re.compile(r"\suntil\s+(?:the\s+)?[\w ]{1,20}$")
 _LONGEST = 400
-
-
-@dataclass(frozen=True, slots=True)
-class Triple:
-    """What is said of what.
-
-    Attributes:
-        change: the statement says itself that something has changed.
-        attribute: in its plain form, where the statement came with one.
-    """
-
-    thing: Thing
-    value: Value
-    change: bool = False
-    attribute: str = ""
 
 
 @lru_cache(maxsize=20_000)
 def read_triple(content: str) -> Triple | None:
-    """Read a statement; None when it is not one of a thing with one value at a time."""
+    """Read a statement; None when nothing can close it, and it closes nothing."""
     text = _SPACE.sub(" ", unicodedata.normalize("NFKC", content).replace("\u2019", "'")).strip(
         " .!,"
     )
@@ -93,78 +68,87 @@ def read_triple(content: str) -> Triple | None:
     cased = any(character.isupper() for character in text)
     for form, full in _FULL_FORMS:
         text = form.sub(full, text)
+    text = _AFTERTHOUGHT.sub(r"sorry, \g<said>", text)
     opening = OPENING.match(text)
-    change = CHANGE.search(text) is not None
     if opening is not None:
-        change = change or opening["change"] is not None
         text = text[opening.end() :]
-    if UNSURE.search(text):
+        text = f"{text[:1].upper()}{text[1:]}" if cased else text
+    parts = clauses(text)
+    read = [triple for part in parts if (triple := _read(part, cased=cased)) is not None]
+    if opening is not None and opening["change"] is not None:
+        corrected = opening["mistake"] is not None
+        read = [replace(triple, change=True, corrected=corrected) for triple in read]
+    if not read:
         return None
-    text = _SPACE.sub(" ", CHANGE.sub(" ", text)).strip(" ,.!")
-    for triple in _readings(text, cased=cased):
-        return Triple(triple.thing, triple.value, triple.change or triple.thing.change or change)
-    return None
+    found = read[max(range(len(read)), key=lambda index: _weight(read[index], index))]
+    if len(parts) == 1:
+        return found
+    if any(_ALTERED.search(part) for part in parts[:-1]):
+        found = replace(found, change=True)
+    return replace(found, value=replace(found.value, whole=False))
 
 
-def _readings(text: str, *, cased: bool) -> Iterator[Triple]:
-    """The ways to read a text, the most specific first."""
-    for relation in read_relation(text, cased=cased):
-        yield Triple(relation.thing, relation.value, relation.change)
-    if (count := _COUNT.match(text)) is not None:
-        yield from _of_count(count)
-    if (became := _BECAME.match(text) or _MADE_IT.match(text)) is not None:
-        triple = _of_noun(became["thing"], became["value"], cased=cased)
-        if triple is not None:
-            yield replace(triple, change=True)
-    if (does := _DOES.match(text)) is not None:
-        triple = _of_noun(does["thing"], does["value"], cased=cased)
-        if triple is not None and triple.value.kind in {"number", "time"}:
-            key = f"{triple.thing.key}|{','.join(map(str, terms(does['verb'])))}"
-            yield replace(triple, thing=replace(triple.thing, key=key))
-    for verb in _IS.finditer(text):
-        yield from _of_being(text[: verb.start()], verb, text[verb.end() :], cased=cased)
+def _weight(triple: Triple, index: int) -> tuple[float, int]:
+    """Of several clauses the one counts that gives a thing another value, then one that ends.
+
+    Of two that give values the later one is the outcome, of two that end the earlier one is meant.
+    """
+    if triple.negative:
+        return 2, -index
+    if triple.does:
+        alters = triple.change or bool(triple.wrong)
+        return (1 if alters else 0.5 * bool(triple.settles)), -index
+    return (3, index) if triple.bears_on_others else (2.5 * triple.thing.unique, index)
 
 
-def _of_count(match: re.Match[str]) -> Iterator[Triple]:
-    """A later count replaces the first only where it says that something changed."""
-    subject = read_subject(match["subject"])
-    if subject is not None:
-        head = terms(match["counted"])
-        key = thing_key(f"{subject.owner}|number of", head)
-        yield Triple(Thing(key, head, frozenset(), unique=False), Value("number"))
-
-
-def _of_being(phrase: str, verb: re.Match[str], said: str, *, cased: bool) -> Iterator[Triple]:
-    triple = _of_noun(phrase, said, cased=cased)
+def _read(text: str, *, cased: bool) -> Triple | None:
+    framing = read_framing(text)
+    if UNSURE.search(_UNTIL.sub("", framing.text)):
+        triple = _read_plan(framing.text)
+    else:
+        triple = next(_readings(framing, cased=cased), None)
     if triple is None:
-        return
-    thing, value = triple.thing, triple.value
-    if value.kind == "words" and not takes_any_words(thing.head, thing.words):
-        return
-    dated = value.kind != "time" or bool((thing.head | thing.words) & DATED)
-    one = verb["number"].casefold() == "is"
-    yield replace(triple, thing=replace(thing, unique=thing.unique and dated and one))
-
-
-def _of_noun(phrase: str, said: str, *, cased: bool) -> Triple | None:
-    value = read_value(said, cased=cased)
-    if value is not None and value.kind in {"number", "time"}:
-        # "2,000 dollars for the trip": what it is for belongs to the name.
-        said, also, purpose = said.partition(" for ")
-        phrase, value = f"{phrase}{also}{purpose}", read_value(said, cased=cased)
-    thing = read_thing(phrase)
-    return Triple(thing, value) if thing is not None and value is not None else None
-
-
-def explicit_triple(subject: str, attribute: str) -> Triple:
-    """The triple of a statement that comes with its subject and attribute."""
-    return Triple(read_attribute(subject, attribute), Value("any"), attribute=plain(attribute))
-
-
-def may_replace(newer: Triple, older: Triple) -> bool:
-    """Whether the older one is not true any more if both are about one thing."""
-    return (
-        comparable(newer.value, older.value)
-        and older.value.whole
-        and (newer.change or (newer.thing.unique and older.thing.unique))
+        return None
+    if triple.does and framing.wrong_head and triple.verb:
+        # Of the slot of what it takes the place of: "to Korea instead of Japan".
+        owner = triple.thing.key.partition("|")[0]
+        key = f"{thing_key(owner, framing.wrong_head)}|does"
+        triple = replace(triple, thing=replace(triple.thing, key=key))
+    return replace(
+        triple,
+        change=triple.change or triple.thing.change or framing.change,
+        denied=framing.denied,
+        ended=triple.ended or framing.ended,
+        holds=triple.holds and not framing.ended,
+        again=framing.again,
+        wrong=triple.wrong | framing.wrong,
+        when=framing.when,
     )
+
+
+def _read_plan(text: str) -> Triple | None:
+    """What is planned is not so, and may be dropped: it takes no other statement's place."""
+    plan = PLAN.match(text)
+    if plan is None or UNSURE.search(plan["rest"]):
+        return None
+    planned = next(read_predicates(f"{plan['subject']} plan {plan['rest']}"), None)
+    return planned if planned is not None and not planned.ended else None
+
+
+def _readings(framing: Framing, *, cased: bool) -> Iterator[Triple]:
+    """The ways to read a text, the most specific first."""
+    text = framing.text
+    yield from read_states(text, change=framing.change)
+    yield from read_upgrades(text)
+    yield from read_positions(text)
+    yield from read_relations(text, cased=cased)
+    yield from read_times(text, cased=cased)
+    yield from read_habits(text)
+    yield from read_steps(text)
+    yield from read_counts(text)
+    yield from read_changes(text, cased=cased)
+    yield from read_roles(text)
+    yield from read_endings(text)
+    yield from read_doings(text, cased=cased)
+    yield from read_being(text, cased=cased)
+    yield from read_predicates(text)

@@ -14,30 +14,43 @@ leaves, and where statements, forgetting and reindexing run in one process at th
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from fourtier.engines.graph.conflicts import retry_on_conflict
-from fourtier.engines.graph.protocol import ConflictError, GraphStore
+from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.vectors.protocol import VectorStore
-from fourtier.memory.facts.graph import FactGraph, ScopedFact, Versions
+from fourtier.memory.facts.detection import Detection
+from fourtier.memory.facts.detector import Detector
+from fourtier.memory.facts.forgetting import FactForgetting, said
+from fourtier.memory.facts.graph import TOMBSTONES, FactGraph, ScopedFact
 from fourtier.memory.facts.index import FactIndex
 from fourtier.memory.facts.index_sync import IndexSync
-from fourtier.memory.facts.ranking import successors_first
+from fourtier.memory.facts.ranking import newer_first, successors_first
 from fourtier.memory.facts.records import FactRecord
 from fourtier.memory.facts.reindexing import Part, Reindexing
-from fourtier.memory.facts.supersession import resolve_validity, slot_of
+from fourtier.memory.facts.related_facts import read_related
+from fourtier.memory.facts.relevance import MIN_SIMILARITY, Relevance
+from fourtier.memory.facts.replacements import replacing, with_named
+from fourtier.memory.facts.slots import changed_facts, resolve_slots
+from fourtier.memory.facts.supersession import slot_of
+from fourtier.memory.retention.opt_outs import OptOuts
+from fourtier.memory.tombstones.store import Tombstones, store_unless_forgotten
 from fourtier.models.embeddings.client import Embed
-from fourtier.schema.message import Scope, Vector
-
-_ALL = 2**31 - 1
+from fourtier.schema.message import NotStored, Scope, Vector
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What became of a fact that was written."""
+    """What became of a fact that was stated.
+
+    Attributes:
+        not_stored: why it is not stored.
+    """
 
     id: str
     created: bool
-    superseded: tuple[str, ...]
+    superseded: tuple[str, ...] = ()
+    not_stored: NotStored | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +71,48 @@ class _Written:
 class FactStore:
     """Reads and writes the facts of scopes, beside other writers."""
 
-    def __init__(self, graph: GraphStore, vectors: VectorStore, embed: Embed) -> None:
+    def __init__(
+        self,
+        graph: GraphStore,
+        vectors: VectorStore,
+        embed: Embed,
+        opt_outs: OptOuts | None = None,
+        detector: Detector | None = None,
+    ) -> None:
         self._graph = FactGraph(graph)
         self._index = FactIndex(vectors, embed)
+        self._detection = Detection(self._graph, self._index, detector)
         self._index_sync = IndexSync(self._graph, self._index)
         self._reindexing = Reindexing(self._graph, self._index, self._index_sync)
+        self._tombstones = Tombstones(graph, TOMBSTONES, opt_outs)
+        self._relevance = Relevance(self._graph, self._index)
+        self.forgetting = FactForgetting(
+            self._graph, self._index, self._index_sync, self._tombstones
+        )
 
     async def store(self, stated: Sequence[ScopedFact]) -> list[Stored]:
-        """Write facts of any scopes; the same facts again change nothing.
+        """Write facts of any scopes that were not forgotten; the same again change nothing."""
+        results: dict[int, Stored] = {}
+
+        async def store(indices: Sequence[int]) -> list[int]:
+            written = await self._store([stated[index] for index in indices])
+            results.update(zip(indices, written, strict=True))
+            return [index for index in indices if results[index].created]
+
+        async def take_out(indices: Sequence[int]) -> None:
+            for index in indices:
+                await self.forgetting.take_back(stated[index])
+
+        reasons = await store_unless_forgotten(
+            self._tombstones, [said(each) for each in stated], store=store, take_out=take_out
+        )
+        return [
+            Stored(each.fact.id, created=False, not_stored=reason) if reason else results[index]
+            for index, (each, reason) in enumerate(zip(stated, reasons, strict=True))
+        ]
+
+    async def _store(self, stated: Sequence[ScopedFact]) -> list[Stored]:
+        """Write facts and their points.
 
         Graph first, vectors second: when it fails between the two, the repetition of the messages
         finds what the vectors lack.
@@ -97,18 +144,30 @@ class FactStore:
         versions = await self._graph.versions({each.scope for each in stated})
         known = await self._graph.by_ids({each.fact.id: each.scope for each in stated})
         facts = _merged(stated, known)
-        slots = _slots(facts, known)
-        in_slots = await self._graph.by_slots(slots)
-        others = [ScopedFact(slots[fact.slot], fact) for fact in in_slots.values()]
-        await self._require_versions(
-            versions, {each.scope for each in others} | {facts[each].scope for each in known}
+        detected = await self._detection.find(
+            {name: each for name, each in facts.items() if name not in known}
         )
-        resolved = _resolved({each.fact.id: each for each in others} | facts)
+        known = {**known, **{name: each.fact for name, each in detected.others.items()}}
+        facts = detected.applied({**facts, **detected.others})
+        related = await read_related(self._graph, facts, _slots(known, facts))
+        await self._graph.require_versions(
+            versions,
+            {each.scope for each in related.facts.values()} | {facts[each].scope for each in known},
+        )
+        every = {**related.facts, **facts}
+        notes = with_named(related.notes, ((each.scope, each.fact) for each in facts.values()))
+        by_id = {**related.naming, **{name: each.fact for name, each in every.items()}}
+        resolved = resolve_slots(every, replacing({**related.notes, **notes}, by_id))
         stale = await self._index.stale(resolved)
         points = await self._index.points(stale)
-        before = known | in_slots
-        if changed := _changed(resolved, before):
-            await self._graph.write(changed, before=before, versions=versions)
+        before = {**known, **{name: each.fact for name, each in related.facts.items()}}
+        if changed := changed_facts(resolved, before):
+            await self._graph.write(
+                changed,
+                self._graph.replacements.statements(notes, before=related.notes),
+                before=before,
+                versions=versions,
+            )
         await self._index.write(points)
         return _Written(known, resolved, _scopes([*changed, *stale]))
 
@@ -121,74 +180,56 @@ class FactStore:
         """
         hits = await self._index.search(scope, query, vector, top_k, superseded=superseded)
         facts = await self._graph.by_ids({hit.id: scope for hit in hits})
-        found = [(facts[hit.id], hit.score) for hit in hits if hit.id in facts]
+        here = [hit for hit in hits if hit.id in facts]
+        told = await self._with_valid_conflicts(scope, [facts[hit.id] for hit in here])
+        found = [(fact, hit.score) for fact, hit in zip(told, here, strict=True)]
         if not superseded:
-            return [(fact, score) for fact, score in found if fact.valid]
-        slots = {fact.slot: scope for fact, _ in found if not fact.valid}
-        return successors_first(found, await self._graph.by_slots(slots))[:top_k]
+            return newer_first([(fact, score) for fact, score in found if fact.valid])
+        old = [fact for fact, _ in found if not fact.valid]
+        others = await self._graph.by_slots({fact.slot: scope for fact in old if fact.slot})
+        others |= await self._graph.by_ids({fact.superseded_by: scope for fact in old})
+        return successors_first(found, others)[:top_k]
+
+    async def about(
+        self, scope: Scope, query: str, top_k: int, *, min_similarity: float = MIN_SIMILARITY
+    ) -> list[tuple[FactRecord, float]]:
+        """Facts that are about something, superseded ones too, with their scores, best first."""
+        return await self._relevance.about(scope, query, top_k, min_similarity)
 
     async def get(self, scope: Scope, fact_id: str) -> FactRecord | None:
         """One fact, or None."""
-        return (await self._graph.by_ids({fact_id: scope})).get(fact_id)
+        found = await self._graph.by_ids({fact_id: scope})
+        return next(iter(await self._with_valid_conflicts(scope, list(found.values()))), None)
 
     async def page(
         self, scope: Scope, limit: int, offset: int, *, superseded: bool
     ) -> tuple[list[FactRecord], int]:
         """Facts last stated first, and how many there are in all."""
-        facts = await self._graph.page(scope, limit, offset, superseded=superseded)
+        read = await self._graph.page(scope, limit, offset, superseded=superseded)
+        facts = await self._with_valid_conflicts(scope, read)
         return facts, await self._graph.count(scope, superseded=superseded)
 
-    async def forget(self, scope: Scope, fact_id: str) -> bool:
-        """Delete one fact, and resolve again what it superseded; whether it existed.
+    async def _with_valid_conflicts(
+        self, scope: Scope, facts: Sequence[FactRecord]
+    ) -> list[FactRecord]:
+        """Of those that a model doubts only what is there and valid, where the fact itself is."""
+        doubted = {name: scope for fact in facts if fact.valid for name in fact.doubts}
+        others = await self._graph.by_ids(doubted) if doubted else {}
+        valid = {name for name, fact in others.items() if fact.valid}
+        return [
+            replace(
+                fact, doubts=tuple(each for each in fact.doubts if fact.valid and each in valid)
+            )
+            for fact in facts
+        ]
 
-        The vectors learn first what becomes valid again: a search asks the graph whether it is,
-        but does not find what the vectors do not take for valid. They lose the fact last, so that
-        a repetition after a failure still finds it there.
-        """
-        known = await retry_on_conflict(lambda: self._forget(scope, fact_id))
-        deleted = await self._index_sync.bring_in_step({fact_id: scope})
-        return known or deleted > 0
+    async def forget(self, scope: Scope, fact_id: str, at: datetime | None = None) -> bool:
+        """Forget what was said of one fact until a time, by default until now; whether it was."""
+        return await self.forgetting.forget(scope, fact_id, at or datetime.now(UTC))
 
-    async def _forget(self, scope: Scope, fact_id: str) -> bool:
-        """Delete a fact from the graph, and resolve the slot that it was in; whether it existed.
-
-        Raises:
-            ConflictError: as `_write`.
-        """
-        versions = await self._graph.versions([scope])
-        fact = await self.get(scope, fact_id)
-        if fact is None:
-            return False
-        await self._require_versions(versions, {scope})
-        in_slot = await self._graph.by_slots({fact.slot: scope} if fact.slot else {})
-        left = {each.id: ScopedFact(scope, each) for each in in_slot.values() if each != fact}
-        resolved = _resolved(left)
-        await self._index.put(await self._index.stale(resolved))
-        try:
-            await self._graph.forget(scope, fact_id, _changed(resolved, in_slot), versions)
-        finally:
-            await self._index_sync.bring_in_step(_scopes(resolved))
-        return True
-
-    async def _require_versions(self, versions: Versions, scopes: Iterable[Scope]) -> None:
-        """See that scopes that have facts have a version.
-
-        Raises:
-            ConflictError: one has none, and got one now.
-        """
-        if without := {scope for scope in scopes if not versions[scope]}:
-            await self._graph.begin_versions(without)
-            raise ConflictError("there were facts without a version")
-
-    async def forget_scope(self, scope: Scope) -> int:
-        """Delete all facts of a scope; returns how many there were."""
-        number = await self._graph.count(scope, superseded=True)
-        await retry_on_conflict(lambda: self._graph.forget_scope(scope))
-        await self._index.delete_scope(scope)
-        # What another writer has stored meanwhile stays, and so do its vectors.
-        left = await self._graph.page(scope, _ALL, 0, superseded=True)
-        await self._index_sync.bring_in_step(dict.fromkeys((fact.id for fact in left), scope))
-        return number
+    async def forget_scope(self, scope: Scope, at: datetime | None = None) -> int:
+        """Forget all facts of a scope; returns how many there were."""
+        return await self.forgetting.forget_scope(scope, at or datetime.now(UTC))
 
     async def reindex(self, cursor: str) -> Part:
         """Do the next part of making the vectors of all scopes, with whatever model now embeds."""
@@ -210,29 +251,10 @@ def _merged(stated: Iterable[ScopedFact], known: Mapping[str, FactRecord]) -> di
     return facts
 
 
-def _slots(facts: Mapping[str, ScopedFact], known: Mapping[str, FactRecord]) -> dict[str, Scope]:
-    """The slots that facts are in, or were in before."""
-    now = {each.fact.slot: each.scope for each in facts.values()}
-    before = {fact.slot: facts[fact.id].scope for fact in known.values()}
-    return {slot: scope for slot, scope in (now | before).items() if slot}
-
-
-def _resolved(facts: Mapping[str, ScopedFact]) -> list[ScopedFact]:
-    """All of the facts with their validity, slot by slot."""
-    by_slot: defaultdict[tuple[Scope, str], list[FactRecord]] = defaultdict(list)
-    for each in facts.values():
-        alone = "" if each.fact.slot else each.fact.id
-        by_slot[each.scope, each.fact.slot or alone].append(each.fact)
-    return [
-        ScopedFact(scope, fact)
-        for (scope, _), records in by_slot.items()
-        for fact in resolve_validity(records)
-    ]
+def _slots(known: Mapping[str, FactRecord], facts: Mapping[str, ScopedFact]) -> dict[str, Scope]:
+    """The slots that facts were in before."""
+    return {fact.slot: facts[name].scope for name, fact in known.items() if fact.slot}
 
 
 def _scopes(facts: Iterable[ScopedFact]) -> dict[str, Scope]:
     return {each.fact.id: each.scope for each in facts}
-
-
-def _changed(resolved: Iterable[ScopedFact], before: Mapping[str, FactRecord]) -> list[ScopedFact]:
-    return [each for each in resolved if before.get(each.fact.id) != each.fact]

@@ -10,10 +10,22 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fourtier.memory.facts.contradictions import (
+    corrects,
+    ends,
+    has_other_number,
+    is_another_kind,
+    is_described_otherwise,
+    is_known_person,
+    is_same_side,
+    may_conflict,
+    settles,
+)
 from fourtier.memory.facts.identity import owner_of, slot_id
 from fourtier.memory.facts.records import OPEN, FactRecord
-from fourtier.memory.facts.statement import Triple, explicit_triple, may_replace, read_triple
-from fourtier.memory.facts.things import SPEAKER, is_shorter_name, short_name
+from fourtier.memory.facts.statement import read_triple
+from fourtier.memory.facts.things import SPEAKER, is_shorter_name, short_name, slot_name
+from fourtier.memory.facts.triple import Triple, explicit_triple, may_replace
 from fourtier.schema.message import Scope
 
 
@@ -24,12 +36,18 @@ def triple_of(fact: FactRecord) -> Triple | None:
     return read_triple(fact.content)
 
 
+def has_happened(fact: FactRecord) -> bool:
+    """Whether a fact is an event: what has happened stays true, whatever comes after it."""
+    triple = triple_of(fact)
+    return triple is not None and triple.does and not triple.holds and not triple.negative
+
+
 def slot_of(scope: Scope, fact: FactRecord) -> str:
     """The slot that a fact belongs to; empty for one that never supersedes another."""
     triple = triple_of(fact)
     if triple is None:
         return ""
-    return slot_id(scope, triple.thing.key.replace(SPEAKER, owner_of(scope, fact.speaker)))
+    return slot_id(scope, slot_name(triple.thing).replace(SPEAKER, owner_of(scope, fact.speaker)))
 
 
 def resolve_validity(facts: Sequence[FactRecord]) -> list[FactRecord]:
@@ -43,8 +61,29 @@ def resolve_validity(facts: Sequence[FactRecord]) -> list[FactRecord]:
     resolved: list[FactRecord] = []
     for index, fact in enumerate(ordered):
         after = slot.replaced_at(index)
-        resolved.append(_open(fact) if after is None else _superseded(fact, ordered[after]))
+        resolved.append(_open(fact) if after is None else superseded(fact, ordered[after]))
     return resolved
+
+
+def possible_conflicts(facts: Sequence[FactRecord]) -> list[tuple[str, str]]:
+    """Pairs of valid facts that may contradict each other: the ids of the newer and the older one.
+
+    They are said of one thing, and nothing says that the newer one takes the other's place.
+    """
+    by_slot: defaultdict[str, list[FactRecord]] = defaultdict(list)
+    for fact in facts:
+        if fact.slot and fact.valid:
+            by_slot[fact.slot].append(fact)
+    pairs: list[tuple[str, str]] = []
+    for slot in by_slot.values():
+        read = [(fact, triple_of(fact)) for fact in sorted(slot, key=_said_at)]
+        pairs += [
+            (newer.id, older.id)
+            for index, (newer, new) in enumerate(read)
+            for older, old in read[:index]
+            if new is not None and old is not None and may_conflict(new, old)
+        ]
+    return pairs
 
 
 class _Slot:
@@ -58,8 +97,13 @@ class _Slot:
                 self._by_name[short_name(triple.thing)].append(index)
         # Only these may mean something whose name they do not give in full.
         self._changes = [
-            index for index, triple in enumerate(triples) if triple is not None and triple.change
+            index
+            for index, triple in enumerate(triples)
+            if triple is not None and triple.bears_on_others
         ]
+        self._people = {triple.thing.whose for triple in triples if triple is not None} - {
+            frozenset()
+        }
         self._meant: dict[int, frozenset[int] | None] = {}
 
     def replaced_at(self, older: int) -> int | None:
@@ -73,11 +117,31 @@ class _Slot:
 
     def _replaces(self, newer: int, older: int) -> bool:
         new, old = self._triples[newer], self._triples[older]
-        if new is None or old is None or not may_replace(new, old):
+        if new is None or old is None or not is_known_person(new, old, self._people):
+            return False
+        if new.wrong:
+            return corrects(new, old)
+        if new.negative or old.negative:
+            any_of_them = new.one or new.thing.sort.endswith("|is")
+            return ends(new, old) and not (any_of_them and self._is_one_of_several(newer, new))
+        told = (has_other_number, settles, is_described_otherwise, is_another_kind)
+        if any(otherwise(new, old) for otherwise in told):
+            return True
+        return self._has_other_value(newer, new, old)
+
+    def _has_other_value(self, newer: int, new: Triple, old: Triple) -> bool:
+        if not may_replace(new, old):
             return False
         if new.attribute and old.attribute:
             return new.attribute == old.attribute
-        return short_name(old.thing) == self._name_meant(newer, new)
+        return is_same_side(new, old) and short_name(old.thing) == self._name_meant(newer, new)
+
+    def _is_one_of_several(self, newer: int, new: Triple) -> bool:
+        """Whether what it ends may be another than this: of two cars one was sold."""
+        meant = [
+            old.all_words for old in self._triples[:newer] if old is not None and ends(new, old)
+        ]
+        return any(not (one <= other or other <= one) for one in meant for other in meant)
 
     def _name_meant(self, newer: int, new: Triple) -> frozenset[int] | None:
         if newer not in self._meant:
@@ -90,11 +154,14 @@ class _Slot:
         before = [
             old.thing
             for old in self._triples[:newer]
-            if new.change and old is not None and may_replace(new, old)
+            if new.change and old is not None and is_same_side(new, old) and may_replace(new, old)
         ]
         if any(short_name(old) == own for old in before):
             return own
-        meant = {short_name(old) for old in before if is_shorter_name(new.thing, old)}
+        if new.begun and not new.thing.words:
+            meant = {short_name(old) for old in before}
+        else:
+            meant = {short_name(old) for old in before if is_shorter_name(new.thing, old)}
         return meant.pop() if len(meant) == 1 else own
 
 
@@ -107,7 +174,8 @@ def _open(fact: FactRecord) -> FactRecord:
     return replace(fact, valid_until=OPEN, superseded_by="")
 
 
-def _superseded(fact: FactRecord, by: FactRecord) -> FactRecord:
+def superseded(fact: FactRecord, by: FactRecord) -> FactRecord:
+    """A fact that another one has superseded."""
     # Until the other was first heard of; if that was before this one, until it was said again.
     until = by.first_stated_at if by.first_stated_at > fact.stated_at else by.stated_at
     return replace(fact, valid_until=until, superseded_by=by.id)
