@@ -1,19 +1,26 @@
 """The declarative sentences of what somebody said: method `statements`, which needs no model.
 
 Stored is what is a statement by itself, in the speaker's own words. Left out are questions,
-requests, greetings and other small talk, fragments, and what looks like a credential.
+requests, greetings and other small talk, fragments, and what says little without the personal data
+that was taken out of it.
 
-One sentence makes one statement. On LoCoMo's dialogues (five of them, 760 questions) the evidence
-was among the ten best hits for 64 % of the questions when each sentence stood alone without its
-small talk, for 51 % when each turn was stored whole. So only a sentence that says hardly anything
-by itself is stored with the one before it.
+One sentence makes one statement, save for one whose clauses each are a statement: what one of them
+tells may end while the others hold, see `clauses`. On LoCoMo's dialogues (five of them, 760
+questions) the evidence was among the ten best hits for 64 % of the questions when each sentence
+stood alone without its small talk, for 51 % when each turn was stored whole. So only a sentence
+that says hardly anything by itself is stored with the one before it.
 """
 
 import re
 from dataclasses import dataclass
 
-from fourtier.memory.statements.credentials import REDACTED, redacted
-from fourtier.memory.statements.leading_phrases import told_to_remember, without_leading_phrases
+from fourtier.memory.statements.clauses import standalone_clauses
+from fourtier.memory.statements.leading_phrases import (
+    told_to_forget,
+    told_to_remember,
+    without_leading_phrases,
+)
+from fourtier.memory.statements.presuppositions import presupposed
 from fourtier.memory.statements.sentence_kinds import (
     Kind,
     content_words,
@@ -23,7 +30,14 @@ from fourtier.memory.statements.sentence_kinds import (
     words,
 )
 from fourtier.memory.statements.sentences import sentences
+from fourtier.memory.statements.uncertain import (
+    is_quotation,
+    is_supposed,
+    marks_joke,
+    says_nothing,
+)
 from fourtier.memory.statements.vocabulary import LISTENER, PEOPLE, SPEAKER, THINGS
+from fourtier.runtime.privacy.kinds import without_placeholders
 from fourtier.schema.message import MAX_LONG_TEXT
 
 #: With as many words of content a sentence about "it" can be found by itself.
@@ -92,15 +106,21 @@ def _sort(text: str, *, to_agent: bool) -> tuple[list[Statement], list[str]]:
     stated: list[Statement] = []
     fragments: list[str] = []
     adjoining = False
-    for sentence in sentences(_bounded(redacted(text[:MAX_LONG_TEXT]))):
-        if REDACTED in sentence:
+    for sentence in sentences(_bounded(text[:MAX_LONG_TEXT])):
+        if _says_little(sentence):
+            adjoining = False
+            continue
+        if marks_joke(straight(sentence)):
+            del stated[len(stated) - int(adjoining and not _says_more(sentence)) :]
             adjoining = False
             continue
         candidate = _candidate(sentence)
-        kind = kind_of(candidate.content)
+        kind = _kind_of(candidate, to_agent=to_agent)
+        if kind in {Kind.QUESTION, Kind.REQUEST}:
+            stated += [Statement(said, sentence) for said in presupposed(straight(sentence))]
         if kind is Kind.FRAGMENT and len(content_words(candidate.content)) >= _MIN_CONTENT:
             fragments.append(candidate.content)
-        if kind is not Kind.STATEMENT or (to_agent and _about_listener(candidate)):
+        if kind is not Kind.STATEMENT:
             adjoining = False
             continue
         if adjoining and _leans(candidate, to_agent=to_agent) and _fit(stated[-1], candidate):
@@ -108,7 +128,48 @@ def _sort(text: str, *, to_agent: bool) -> tuple[list[Statement], list[str]]:
         else:
             stated.append(candidate)
         adjoining = True
-    return stated, fragments
+    return [clause for each in stated for clause in _clauses(each)], fragments
+
+
+def _clauses(statement: Statement) -> list[Statement]:
+    """A compound sentence as its clauses, each with the whole sentence as its quote."""
+    clauses = standalone_clauses(statement.content)
+    if len(clauses) == 1:
+        return [statement]
+    return [Statement(each, statement.quote, statement.asked_for) for each in clauses]
+
+
+def _says_little(sentence: str) -> bool:
+    """Whether too little is left where personal data was taken out: "My IBAN is [left out]"."""
+    rest = without_placeholders(sentence)
+    return rest != sentence and len(content_words(rest)) <= _MIN_CONTENT
+
+
+def _says_more(joke: str) -> bool:
+    """Whether the sentence that marks a joke is the joke itself."""
+    return len(content_words(joke)) > _MIN_CONTENT + 1
+
+
+def _kind_of(candidate: Statement, *, to_agent: bool) -> Kind:
+    """What a sentence does, where what says nothing of the speaker is small talk."""
+    kind = kind_of(candidate.content)
+    if kind is Kind.STATEMENT and (
+        _is_none(candidate, to_agent=to_agent) or (to_agent and _about_listener(candidate))
+    ):
+        return Kind.SMALL_TALK
+    return kind
+
+
+def _is_none(candidate: Statement, *, to_agent: bool) -> bool:
+    """Whether it looks like a statement and is none that the speaker vouches for."""
+    if candidate.asked_for:
+        return False
+    text = straight(candidate.content)
+    return (
+        is_supposed(text, to_agent=to_agent)
+        or is_quotation(candidate.content)
+        or says_nothing(text)
+    )
 
 
 def _bounded(text: str) -> str:
@@ -121,6 +182,9 @@ def _bounded(text: str) -> str:
 def _candidate(sentence: str) -> Statement:
     """The part of a sentence that may be a statement."""
     content = without_leading_phrases(sentence)
+    forgotten = told_to_forget(content)
+    if forgotten is not None:
+        return Statement(f"It is no longer true that {forgotten}", sentence, asked_for=True)
     remembered = told_to_remember(content)
     if remembered is not None:
         return Statement(without_leading_phrases(remembered), sentence, asked_for=True)

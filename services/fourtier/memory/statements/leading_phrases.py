@@ -8,14 +8,15 @@ _INTERJECTIONS = (
     r"hey|hi|hello|hiya|yo|oh|ah|aw+|wow|whoa|ok(?:ay)?|yes|yeah|yep|yup|no|nope|nah|sure|great"
     r"|cool|nice|awesome|thanks|thank you|thx|cheers|please|(?:and )?(?:btw|by the way)|fyi"
     r"|for your information|speaking of [^,.!?]{1,60}(?=,)"
-    r"|just so you know|actually|honestly|anyway|lol|(?:ha)+|h?mm+|um+|uh|right|alright|absolutely"
+    r"|just so you know|honestly|anyway|lol|(?:ha)+|h?mm+|um+|uh|right|alright|absolutely"
     r"|totally|definitely|exactly|of course|true|congrats|congratulations|gosh|omg|well|so|anyways"
     r"|good (?:morning|afternoon|evening)|also|oh my god"
 )
 #: Taken off when a comma or the like follows; a name may stand between.
 _INTERJECTION = re.compile(
     rf"^(?:{_INTERJECTIONS})"
-    rf"(?:\s+(?:{_INTERJECTIONS}|so much|a lot|there|again|all|everyone|guys|(?-i:[A-Z][\w']*)))?"
+    rf"(?:\s+(?:{_INTERJECTIONS}|actually|so much|a lot|there|again|all|everyone|guys"
+    r"|(?-i:[A-Z][\w']*)))?"
     r"\s*(?:[,!.:;…]+|\s[-\u2013\u2014]+)\s*",
     re.IGNORECASE,
 )
@@ -34,6 +35,14 @@ _TOLD = re.compile(
     r"(?:\s+(?:this|the\s+following|for\s+(?:me|later|next\s+time)))?"
     r"(?P<that>\s+that|\s+of\s+the\s+fact\s+that|\s+the\s+fact\s+that)?\s*[:,]?\s+"
     r"(?!to\b|when\b|me\b|how\b|what\b|where\b|if\b|you\b)(?P<rest>\S.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_FORGET = re.compile(
+    r"^(?:please[,\s]+)?(?:(?:can|could|will|would)\s+you\s+(?:please\s+)?|you\s+can\s+"
+    r"|i\s+want\s+you\s+to\s+)?"
+    r"(?:just\s+|now\s+)?(?:forget|disregard|ignore"
+    r"|unlearn)\s+(?:about\s+)?(?:the\s+fact\s+)?that\s+"
+    r"(?P<rest>(?:i|i'm|i've|my|we|we're|we've|our|the|[A-Z]\w*)\b.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -57,3 +66,9 @@ def told_to_remember(sentence: str) -> str | None:
     if found is None:
         return None
     return sentence[found.start("rest") :].rstrip(" ?")
+
+
+def told_to_forget(sentence: str) -> str | None:
+    """X of "Forget that X"; None when the sentence does not ask to forget a statement."""
+    found = _FORGET.match(straight(sentence))
+    return sentence[found.start("rest") :].rstrip(" ?") if found else None

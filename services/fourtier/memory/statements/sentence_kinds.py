@@ -54,15 +54,25 @@ _ASKED_OF_YOU = re.compile(
     r"^(?:i\s+(?:want|need|would\s+like|expect)|i'd\s+(?:like|love|want|prefer)(?:\s+for)?)\s+you\b"
     r"|^(?:i\s+was|i'm|i\s+am|just)?\s*wondering\b|^i\s+wonder\b"
     r"|^i(?:'d|\s+would)\s+appreciate\b|^it\s+would\s+be\s+\w+\s+if\s+you\b"
-    r"|^(?:let\s+me|let\s+us|let's|feel\s+free|make\s+sure|be\s+sure|keep\s+(?:up|in\s+mind|on|it))\b"
+    r"|^(?:let\s+me|let\s+us|let's|feel\s+free|make\s+sure|be\s+sure|keep\s+(?:up|in\s+mind|on"
+    r"|it))\b"
     r"|^(?:i'd|i\s+would)\s+(?:like|love)\s+to\s+(?:know|hear|see)\b|^i\s+want\s+to\s+know\b",
     re.IGNORECASE,
 )
-_NAMES_ME = re.compile(r"^call\s+me\s+(?!back\b|when\b|if\b|at\b|on\b|later\b)\w+", re.IGNORECASE)
+_NAMES_ME = re.compile(
+    r"^(?:please\s+)?call\s+me\s+(?!back\b|when\b|if\b|at\b|on\b|later\b)\w+", re.IGNORECASE
+)
 #: The speaker is left out: "Don't feel well", "Put in a lot of work".
 _MEANS_ME = re.compile(
     r"^(?:(?:don't|do\s+not)\s+(?:feel|think|know|like|want|have|need|believe|remember|care|mind)"
     r"|put\s+in)\b",
+    re.IGNORECASE,
+)
+#: Stands before what is right now, and asks for nothing.
+_CORRECTION = re.compile(
+    r"^(?:(?:change\s+of\s+plans?|correction|update|correct\s+that|scratch\s+that"
+    r"|forget\s+what\s+i\s+said)\s*[,:;.]\s*"
+    r"|no,?\s+wait,?\s+|wait,?\s+(?:no,?\s+)?(?=\w+\s+(?:is|are|was)\b))",
     re.IGNORECASE,
 )
 _GREETING = re.compile(
@@ -70,15 +80,23 @@ _GREETING = re.compile(
     r"|(?:so\s+)?(?:nice|great|lovely)\s+(?:to\s+(?:meet|see|hear)|meeting|seeing|hearing|job|work)"
     r"|have\s+(?:a|an)\s+\w+\s+(?:day|one|time|evening|weekend|trip|night)"
     r"|(?:talk|speak|see|chat)\s+(?:to|with|you)\b.{0,20}\b(?:soon|later|tomorrow|then)"
-    r"|take\s+care|thank(?:s(?!\s+to\b)|\s+you)|you're\s+welcome|no\s+(?:problem|worries)|never\s+mind"
-    r"|i\s+hope\s+(?:you|this)|hope\s+(?:you|this|that)|wish(?:ing)?\s+you|(?:i'm\s+)?sorry\s+to\s+hear"
+    r"|take\s+care|thank(?:s(?!\s+to\b)|\s+you)|you're\s+welcome|no\s+(?:problem|worries)"
+    r"|never\s+mind"
+    r"|i\s+hope\s+(?:you|this)|hope\s+(?:you|this|that)|wish(?:ing)?\s+you"
+    r"|(?:i'm\s+)?sorry\s+to\s+hear"
     r"|glad\s+(?:to|you|that)|congrat(?:s|ulations)|happy\s+(?:birthday|new\s+year|holidays)"
     r"|merry\s+christmas|bless\s+you|welcome\b|long\s+time\s+no))\b",
+    re.IGNORECASE,
+)
+#: Made of words of small talk, and none: "I'm looking for a job".
+_SEEKS = re.compile(
+    r"\b(?:looking\s+for|have|has|got|found|need|lost)\s+(?:an?|my|his|her|the)\s+(?:new\s+)?job\b",
     re.IGNORECASE,
 )
 #: A sentence of as many words has a verb somewhere, whether the rules know it or not.
 _ENOUGH_WORDS = 6
 _MIN_WORDS = 3
+_OWNERS = frozenset(["my", "our"])
 
 
 def words(text: str) -> list[str]:
@@ -106,7 +124,7 @@ def kind_of(sentence: str) -> Kind:
     if is_request(text):
         return Kind.REQUEST
     content = content_words(text)
-    if not content:
+    if not content and not _SEEKS.search(text):
         return Kind.SMALL_TALK
     return Kind.STATEMENT if _has_verb(text) else Kind.FRAGMENT
 
@@ -122,7 +140,7 @@ def is_request(text: str) -> bool:
         return True
     if _NAMES_ME.match(text) or _MEANS_ME.match(text):
         return False
-    said = words(text)
+    said = words(_CORRECTION.sub("", text))
     if not said or said[0] not in COMMANDS:
         return False
     return said[0] not in ALSO_NOUNS or not _is_noun(said)
@@ -150,4 +168,14 @@ def _has_verb(text: str) -> bool:
         return True
     if any(word.endswith(("'s", "'re", "'ve", "'ll", "'d", "'m")) for word in said[:-1]):
         return True
-    return any(word.endswith(("ed", "ing", "s")) and len(word) > _MIN_WORDS for word in said[1:-1])
+    inside = any(
+        word.endswith(("ed", "ing", "s")) and len(word) > _MIN_WORDS for word in said[1:-1]
+    )
+    return inside or _ends_with_verb(said)
+
+
+def _ends_with_verb(said: list[str]) -> bool:
+    """So "My knee hurts", "Farid and I separated"."""
+    if said[0] in _OWNERS and said[-1].endswith("s"):
+        return True
+    return said[-1].endswith("ed") and (said[0] in _OWNERS or said[-2] == "i")

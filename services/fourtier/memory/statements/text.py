@@ -1,9 +1,7 @@
-"""Making texts fit, to a number of characters or a budget of tokens, and telling equal ones."""
+"""Making texts fit into a number of characters, and telling equal ones."""
 
 import re
 import unicodedata
-
-from fourtier.models.text.tokens import count_tokens
 
 _SPACE = re.compile(r"\s+")
 _CUT = " …"
@@ -16,13 +14,6 @@ def shorten(text: str, characters: int) -> str:
         return line
     head = line[: characters - len(_CUT)]
     return f"{head.rsplit(' ', 1)[0] or head}{_CUT}"
-
-
-def clip(text: str, tokens: int) -> str:
-    """The beginning of a text, as much as costs at most `tokens`."""
-    while (cost := count_tokens(text)) > tokens:
-        text = text[: min(len(text) - 1, len(text) * tokens // cost)]
-    return text
 
 
 def normalised(text: str) -> str:

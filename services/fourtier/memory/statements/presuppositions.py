@@ -1,0 +1,35 @@
+"""What a question takes for granted: "... for my daughter Mia, who is allergic to nuts?"."""
+
+import re
+from collections.abc import Iterator
+
+_END = (
+    r"(?=\s*(?:[,;?!.]|\s[-\u2013\u2014]\s|$)"
+    r"|\s+(?:and|so|but)\s+(?:can|could|what|which|how|where|is|do|who)\b)"
+)
+#: Somebody or something of the speaker's, and what is told of it.
+_WHO = re.compile(
+    r"\b(?P<who>(?:my|our|My|Our)(?:\s+[\w'-]+){1,4}?)(?P<comma>,)?\s+(?:who|which)"
+    r"(?P<be>'s|\s+(?=\w))(?P<said>[^,;?!]{3,200}?)" + _END
+)
+_ONE = re.compile(r"^(?:is|has|was|\w+[^s\W]s|can|can't|cannot|won't|doesn't|isn't|hasn't|will)\b")
+_GIVEN = re.compile(
+    r"(?<!while )\b(?:since|because|given\s+that|now\s+that|considering(?:\s+that)?"
+    r"|seeing\s+that)\s+"
+    r"(?P<said>(?:I|I'm|I've|my|we|we're|we've|our)\b"
+    r"(?!\s+(?:was|were|want|wanted|think|need|wonder|(?:last\s+)?(?:talked|spoke"
+    r"|chatted|met|saw|caught|heard))\b)"
+    r"[^,;?!]{6,200}?)" + _END,
+)
+
+
+def presupposed(sentence: str) -> Iterator[str]:
+    """The statements that a question or a request stands on, in its own words."""
+    for found in _WHO.finditer(sentence):
+        said = found["said"].strip()
+        if found["be"] == "'s":
+            said = f"is {said}"
+        if found["comma"] or _ONE.match(said):
+            yield f"{found['who']} {said}"
+    for found in _GIVEN.finditer(sentence):
+        yield found["said"].strip()
