@@ -76,8 +76,8 @@ async def test_the_users_statements_become_facts_with_their_origin(extraction: E
         assert fact.speaker == "ann"
         assert fact.source == "c1"
         assert fact.invocation_id == "r1"
-        assert fact.timestamp == START
         assert fact.metadata == {"run_id": "r1"}
+    assert (budget.timestamp, boats.timestamp) == (START, START + timedelta(microseconds=1))
     assert extraction.facts.ids == ["r1/fact/0", "r1/fact/1"]
 
 
@@ -90,7 +90,9 @@ async def test_the_agents_answer_is_not_a_source(extraction: Extraction) -> None
 
 async def test_a_question_with_one_step_or_none_is_not_a_task(extraction: Extraction) -> None:
     memory = AgentStep(action="retrieve_facts", arguments={"query": "x"}, observation="- y")
-    missing = AgentStep(action="fly", observation="There is no tool 'fly'. There are: none.")
+    missing = AgentStep(
+        action="fly", observation="There is no tool 'fly'. There are: none.", status="rejected"
+    )
     await extraction.tell(run("How late is it?", run_id="r1"))
     await extraction.tell(run("How late is it?", run_id="r2", steps=[SEARCH]))
     await extraction.tell(run("Where do I live?", run_id="r3", steps=[memory, memory, SEARCH]))
@@ -126,6 +128,7 @@ async def test_the_lesson_is_what_worked_instead(extraction: Extraction) -> None
         action="search_flights",
         arguments={"to": "Roma"},
         observation="The tool search_flights failed: no such city",
+        status="failed",
     )
     await extraction.tell(run("Book a flight to Rome", steps=[failing, SEARCH, BOOK]))
 
@@ -140,18 +143,20 @@ async def test_the_lesson_is_what_worked_instead(extraction: Extraction) -> None
 
 
 @pytest.mark.parametrize(
-    "observation",
+    ("status", "observation"),
     [
-        "The tool book_flight failed: sold out",
-        "The tool book_flight did not finish within 60 seconds.",
-        '{"error": "sold out"}',
-        "Error: sold out",
+        ("failed", "sold out"),
+        ("interrupted", "nobody knows whether it was booked"),
+        ("not-run", "it may not be run twice"),
+        ("ok", '{"error": "sold out"}'),
+        ("ok", "Error: sold out"),
+        ("unknown", "Error: sold out"),
     ],
 )
 async def test_a_last_step_that_failed_makes_a_failure(
-    extraction: Extraction, observation: str
+    extraction: Extraction, status: str, observation: str
 ) -> None:
-    sold_out = BOOK.model_copy(update={"observation": observation})
+    sold_out = BOOK.model_copy(update={"observation": observation, "status": status})
     await extraction.tell(run("Book a flight to Rome", steps=[SEARCH, sold_out]))
 
     episode = await extraction.episodes.next()
@@ -232,7 +237,11 @@ async def test_each_speaker_of_a_dialogue_is_heard(extraction: Extraction) -> No
     facts = await extraction.facts.take(3)
 
     assert [(fact.speaker, fact.content, fact.metadata) for fact in facts] == [
-        ("Tom", "I ran a race for the hospital last Saturday.", {"turn_id": "D1:1"}),
+        (
+            "Tom",
+            "I ran a race for the hospital last Saturday.",
+            {"turn_id": "D1:1", "dates": {"last saturday": "2026-02-28"}},
+        ),
         ("Mia", "We moved to a farm near Bergen.", {"turn_id": "D1:2"}),
         ("Mia", "It has six sheep.", {"turn_id": "D1:2"}),
     ]

@@ -9,6 +9,7 @@ from fourtier.memory.learning.learned import Learned
 from fourtier.memory.learning.publishing import publish_learned
 from fourtier.runtime.bus.contract import Bus, BusError
 from fourtier.runtime.bus.memory import MemoryBus
+from fourtier.runtime.privacy.redactor import Privacy
 from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.facts import StoreFactRequest
 from fourtier.schema.message import Message
@@ -51,7 +52,7 @@ def learned(number: int) -> Learned:
 
 async def test_many_commands_are_published_some_at_a_time() -> None:
     caller = Watched(MemoryBus())
-    await publish_learned(caller, "r1", learned(100))
+    await publish_learned(caller, Privacy(), "r1", learned(100))
 
     assert sorted(caller.published) == sorted(f"r1/fact/{number}" for number in range(100))
     assert 1 < caller.highest <= 16
@@ -60,7 +61,7 @@ async def test_many_commands_are_published_some_at_a_time() -> None:
 async def test_a_failure_is_raised_when_nothing_is_in_flight_any_more() -> None:
     caller = Watched(MemoryBus(), fails="r1/fact/3")
     with pytest.raises(BusError):
-        await publish_learned(caller, "r1", learned(40))
+        await publish_learned(caller, Privacy(), "r1", learned(40))
 
     assert caller.running == 0
     assert len(caller.published) == 15

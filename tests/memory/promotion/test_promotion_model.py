@@ -6,9 +6,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from fourtier.runtime.bus.contract import Mode
-from fourtier.runtime.process.host import OPERATOR
-from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
 from fourtier.schema.conversations import (
     END_CONVERSATION,
     UPDATE_CONVERSATION,
@@ -21,13 +18,14 @@ from fourtier.schema.facts import STORE_FACT, StoreFactRequest
 from tests.support.flow import RunningFlow, running_flow
 from tests.support.listening import listening
 from tests.support.model import ModelRequest, Reply, ScriptedModel, Writes, scripted_model
+from tests.support.waiting import wait_until
 
 START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 
 
 def fact(content: str, line: int, **other: Any) -> dict[str, Any]:
-    empty = {"kind": "semantic", "subject": "", "attribute": "", "quote": ""}
-    return {"content": content, "line": line} | empty | other
+    empty = {"kind": "semantic", "subject": "", "attribute": "", "one_value": False, "quote": ""}
+    return {"content": content, "line": line, "replaces": []} | empty | other
 
 
 def episode(goal: str) -> dict[str, Any]:
@@ -122,7 +120,8 @@ async def test_a_long_conversation_is_read_in_parts_that_fit(tmp_path: Path) -> 
         if "read in parts" in request.text:
             return Writes({"episode": episode("The whole of it")})
         number = int(request.last.split("Part ")[1].split(" ")[0])
-        return Writes({"facts": [fact(f"Fact of part {number}.", 1)], "episode": episode("A part")})
+        learned = fact(f"Fact of part {number}.", 1, quote="I walked on.")
+        return Writes({"facts": [learned], "episode": episode("A part")})
 
     async with (
         flow_with(tmp_path, script=script, **{"part-tokens": 200}) as (flow, model),
@@ -162,22 +161,30 @@ async def test_one_invocation_has_no_episode_of_its_own(tmp_path: Path) -> None:
         assert (await episodes.next()).source == "c2"
 
 
-async def test_a_bad_answer_goes_to_the_dead_letter_queue_and_leaves_nothing_behind(
-    tmp_path: Path,
-) -> None:
+async def test_the_flows_own_prompt_is_used(tmp_path: Path) -> None:
+    reply = Writes({"facts": [], "episode": None})
+    prompts = {"part": "Read what should last."}
+    async with flow_with(tmp_path, reply, prompts=prompts) as (flow, model):
+        await talk(flow, "I have a sister.")
+        await wait_until(lambda: bool(model.requests))
+    assert model.requests[0].messages[0]["content"].startswith("Read what should last.")
+
+
+async def test_where_one_part_stays_unreadable_rules_promote_the_whole(tmp_path: Path) -> None:
     def script(request: ModelRequest) -> Reply:
-        if "Part 1" in request.last:
-            return Writes({"facts": [fact("Ann walks.", 1)], "episode": None})
+        if "Part 1" in request.text:
+            learned = fact("Ann is a walker.", 1, quote="I walked on.")
+            return Writes({"facts": [learned], "episode": None})
         return Writes({"facts": "none", "episode": None})
 
     async with (
         flow_with(tmp_path, script=script, **{"part-tokens": 200}) as (flow, _),
         listening(flow.bus, STORE_FACT.topic) as facts,
+        listening(flow.bus, STORE_EPISODE.topic) as episodes,
     ):
-        await talk(flow, *("I walked on. " * 30 for _ in range(2)))
-        address = dead_letter_address("promotion")
-        async with flow.bus.subscribe(address, OPERATOR, Mode.SHARED) as dead_letters:
-            dead = await dead_letters.receive()
+        await talk(flow, "I walked on. " * 30, "I live in Oslo. " + "Why is that so? " * 30)
+        stored = await facts.take(2)
+        told = await episodes.next()
 
-        assert "bad-output" in dead.properties["dead-error"]
-        assert facts.subscription.arrived(1) == []
+    assert [each.content for each in stored] == ["I walked on.", "I live in Oslo."]
+    assert (told.source, len(told.steps)) == ("c1", 2)

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,10 @@ from fourtier.schema.conversations import (
     ConversationEnded,
     DialogueTurn,
     EndConversationRequest,
+    InConversation,
     InvocationSummary,
     UpdateConversationMemoryRequest,
+    by_conversation,
 )
 from fourtier.schema.episodes import (
     LIST_EPISODES,
@@ -75,10 +77,19 @@ class Promotion:
         request = EndConversationRequest(user=user, conversation_id=conversation)
         assert (await self.flow.caller.call(END_CONVERSATION, request)).ended
 
-    async def wait_until_handled(self) -> None:
-        """Wait until what has ended so far is handled: one that ended behind it is."""
+    async def wait_until_handled(self, conversation: str = "c1") -> None:
+        """Wait until the end of Ann's conversation is handled: one that came behind it is.
+
+        Conversations are handled beside each other. The last one has the key of Ann's, so that it
+        is handled after it.
+        """
+        ann = InConversation(user="ann", conversation_id=conversation)
+        behind = replace(CONVERSATION_ENDED, key=lambda _: by_conversation(ann))
         await self.said("I live in Rome.", "Where is a bakery?", conversation="last", user="zoe")
-        await self.end("last", "zoe")
+        ended = ConversationEnded(
+            user="zoe", conversation_id="last", ended_at=START + timedelta(hours=1), reason="call"
+        )
+        await self.flow.caller.publish(behind, ended)
         while (await self.facts.next()).source != "last":
             pass
         while (await self.episodes.next()).source != "last":
@@ -232,7 +243,7 @@ async def test_a_conversation_that_is_gone_leaves_nothing(promotion: Promotion) 
         user="ann", conversation_id="nobody-knows", ended_at=START, reason="idle"
     )
     await promotion.flow.caller.publish(CONVERSATION_ENDED, ended)
-    await promotion.wait_until_handled()
+    await promotion.wait_until_handled("nobody-knows")
 
     assert promotion.facts.heard == []
     assert promotion.episodes.heard == []

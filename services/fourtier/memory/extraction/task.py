@@ -2,7 +2,8 @@
 
 A run is a task when it used tools that do something in at least `min_steps` steps (two, unless the
 flow says otherwise). Looking into memory is not a task, and asking for a tool that does not exist
-is not a step. An answer from the head, or after one look at the clock, leaves no episode.
+is not a step; the agent says of each step what became of it. An answer from the head, or after one
+look at the clock, leaves no episode.
 """
 
 import json
@@ -10,37 +11,32 @@ import re
 from collections.abc import Sequence
 
 from fourtier.memory.statements.text import shorten
-from fourtier.schema.agent import AgentStep, InvocationEnded
+from fourtier.schema.agent import MEMORY_TOOL_NAMES, AgentStep, InvocationEnded
 from fourtier.schema.episodes import Result
 
-#: The agent's tools that only read or write memory.
-MEMORY_TOOLS = frozenset({"retrieve_facts", "recall_episodes", "store_fact"})
-
-_NO_SUCH_TOOL = re.compile(r"^There is no tool '")
-#: How the agent words it, and how tools do that tell of an error in their result.
-_FAILED = re.compile(
-    r"^The tool \S+ (?:failed|did not finish|was not run)\b|^The run was interrupted while\b"
-    r"|^\W*(?:error\s*[:(\d\"]|exception\s*[:(]|traceback\b|failure\s*:|failed\s*(?::|to\b))",
+#: How tools word it that did not fail and tell of an error in their result.
+_TELLS_OF_AN_ERROR = re.compile(
+    r"^\W*(?:error\s*[:(\d\"]|exception\s*[:(]|traceback\b|failure\s*:|failed\s*(?::|to\b))",
     re.IGNORECASE,
 )
+_FAILED = frozenset({"failed", "interrupted", "not-run"})
 _GIST, _ARGUMENTS = 160, 120
 
 
 def task_steps(event: InvocationEnded) -> list[AgentStep]:
     """The steps in which a tool that does something was really used."""
-    return [
-        step
-        for step in event.steps
-        if event.question.strip()
-        and step.action
-        and step.action not in MEMORY_TOOLS
-        and not _NO_SUCH_TOOL.match(step.observation)
-    ]
+    return [step for step in event.steps if event.question.strip() and is_work(step)]
+
+
+def is_work(step: AgentStep) -> bool:
+    """Whether a tool was used that does something besides reading or writing memory."""
+    action = step.action
+    return bool(action) and action not in MEMORY_TOOL_NAMES and step.status != "rejected"
 
 
 def failed(step: AgentStep) -> bool:
     """Whether the tool could not do what it was asked."""
-    return bool(_FAILED.match(step.observation))
+    return step.status in _FAILED or bool(_TELLS_OF_AN_ERROR.match(step.observation))
 
 
 def in_one_line(step: AgentStep) -> str:

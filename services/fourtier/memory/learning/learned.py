@@ -2,8 +2,9 @@
 
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Protocol, Self, TypeVar
 
 from fourtier.memory.statements.text import normalised
 from fourtier.runtime.telemetry import CountedMetric
@@ -27,6 +28,15 @@ class Learned:
 
     facts: tuple[StoreFactRequest, ...] = ()
     episode: StoreEpisodeRequest | None = None
+
+    def read_at(self, moment: datetime) -> Self:
+        """The same, made of a record that was read then."""
+        read = {"learned_at": moment}
+        return replace(
+            self,
+            facts=tuple(fact.model_copy(update=read) for fact in self.facts),
+            episode=self.episode.model_copy(update=read) if self.episode else None,
+        )
 
 
 class Method(Protocol[Experience_contra]):

@@ -1,26 +1,23 @@
 """Method `llm`: the common half of the ways to ask a model what is worth storing."""
 
+from types import MappingProxyType
 from typing import TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from fourtier.memory.learning.model_output import output_schema
-from fourtier.models.text.prompts import read_prompt
-from fourtier.runtime.errors import FourtierError
+from fourtier.models.text.prompts import Prompts, read_prompt
+from fourtier.models.text.quoting import plain
+from fourtier.models.text.structured import StructuredModel
 from fourtier.runtime.rpc.caller import Caller
-from fourtier.runtime.validation import in_words
-from fourtier.schema.completion import COMPLETE, ChatMessage, CompleteRequest
 
 T = TypeVar("T", bound=BaseModel)
 
-#: Seconds that one completion may take; the handlers' time limits are made of it.
-COMPLETION_SECONDS = 300.0
+#: Seconds that one completion may take, and that a handler has besides; the handlers' time limits
+#: are made of them.
+COMPLETION_SECONDS, HANDLER_SECONDS = 300.0, 60.0
 
-
-class BadOutputError(FourtierError):
-    """A model's answer has not the form that was asked for; another attempt may bring it."""
-
-    type = "bad-output"
+#: How often a model is asked until its answer has the form.
+_ATTEMPTS = 3
 
 
 class ModelMethod:
@@ -29,39 +26,35 @@ class ModelMethod:
     Args:
         prompts: the package whose folder `prompts` has the instructions.
         max_statements: how many facts one message may give.
+        instead: what the flow has instead of some of the instructions, by their names.
     """
 
-    def __init__(self, caller: Caller, prompts: str, max_statements: int) -> None:
+    def __init__(
+        self,
+        caller: Caller,
+        prompts: str,
+        max_statements: int,
+        instead: Prompts = MappingProxyType({}),
+    ) -> None:
         self.caller = caller
         self.max_statements = max_statements
         self._prompts = prompts
+        self._instead = instead
+        self._model = StructuredModel(caller, _ATTEMPTS)
 
     def prompt(self, name: str) -> str:
-        """The instructions of that name."""
-        return read_prompt(self._prompts, name)
-
-    async def ask(self, instructions: str, material: str, form: type[T]) -> T:
-        """One completion, read as `form`.
+        """The instructions of that name.
 
         Raises:
-            BadOutputError: the answer is not JSON, or has not that form.
+            StartupError: the flow names a file that cannot be read, or is empty.
+        """
+        return read_prompt(self._prompts, name, self._instead.get(name))
+
+    async def ask(self, instructions: str, material: str, form: type[T]) -> T:
+        """One completion, read as `form`; an answer that is not one is corrected by the model.
+
+        Raises:
+            BadOutputError: no answer is JSON of that form.
             CallFailedError, DeadlineExceededError: the model cannot be used.
         """
-        request = CompleteRequest(
-            messages=(
-                ChatMessage(role="system", content=instructions),
-                ChatMessage(role="user", content=material),
-            ),
-            output_schema=output_schema(form),
-            temperature=0,
-        )
-        pieces = [
-            piece.content
-            async for piece in self.caller.stream(COMPLETE, request)
-            if piece.type == "answer"
-        ]
-        try:
-            return form.model_validate_json("".join(pieces))
-        except ValidationError as error:
-            wrong = in_words(error, "answer")
-            raise BadOutputError(f"the model's answer is not a {form.__name__}: {wrong}") from error
+        return await self._model.ask(instructions, plain(material), form)

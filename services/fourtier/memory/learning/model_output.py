@@ -1,7 +1,5 @@
 """What a model is asked to find, as the schema that its answer must have."""
 
-from typing import Any
-
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from fourtier.schema.episodes import Result
@@ -24,16 +22,37 @@ class LearnedFact(_Written):
     )
     subject: str = Field(description="who or what it is about")
     attribute: str = Field(
-        description="what of the subject, if that has one value at a time, such as home, "
-        "employer, budget; else empty"
+        description="what of the subject, in a word or two, such as home, employer, hobby; empty "
+        "where nothing fits"
+    )
+    one_value: bool = Field(
+        default=False,
+        description="whether the subject has one such value at a time, so that a newer one ends "
+        "the older: true for home or employer, false for hobby, pet or language",
     )
     quote: str = Field(description="the words that it comes from, copied exactly")
+    replaces: list[int] = Field(
+        default=[],
+        description="numbers of the known statements that are no longer true because of this one",
+    )
+
+
+class ToolFact(LearnedFact):
+    """One statement worth storing that a tool has found out."""
+
+    step: int = Field(description="the number of the step whose result says it")
 
 
 class LearnedFacts(_Written):
     """Facts, if there are any."""
 
     facts: list[LearnedFact]
+
+
+class LearnedFromTools(LearnedFacts):
+    """Facts of what was said, and of what the tools gave."""
+
+    tool_facts: list[ToolFact] = []
 
 
 class LearnedEpisode(_Written):
@@ -54,17 +73,7 @@ class LearnedEpisode(_Written):
         return goal
 
 
-class LearnedFromTask(LearnedFacts):
+class LearnedFromTask(LearnedFromTools):
     """Facts, and the task as an episode."""
 
     episode: LearnedEpisode | None
-
-
-def output_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema of a model as strict endpoints want it: all fields required, none besides."""
-    schema = model.model_json_schema()
-    for part in (schema, *schema.get("$defs", {}).values()):
-        if part.get("type") == "object":
-            part["additionalProperties"] = False
-            part["required"] = list(part["properties"])
-    return schema

@@ -4,6 +4,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Generic, TypeVar
 
 from fourtier.memory.learning.commands import fact_of_statement
@@ -14,6 +15,7 @@ from fourtier.memory.statements.extraction_rules import (
     statements_in_dialogue,
     statements_to_agent,
 )
+from fourtier.models.text.instructions import is_forged, is_order_to_assistant
 from fourtier.schema.episodes import StoreEpisodeRequest
 from fourtier.schema.facts import StoreFactRequest
 
@@ -53,19 +55,34 @@ class StatementsMethod(ABC, Generic[Experience]):
 
     def _learn(self, experience: Experience) -> Learned:
         found = (fact for said in self.utterances(experience) for fact in self._facts(said))
-        facts = limited(found, self._max_facts, self._service)
+        facts = limited(chain(found, self.others(experience)), self._max_facts, self._service)
         return Learned(tuple(facts), self.episode(experience))
 
     def _facts(self, said: Utterance) -> list[StoreFactRequest]:
+        if is_forged(said.text):
+            return []
         find = statements_in_dialogue if said.in_dialogue else statements_to_agent
         facts = (
-            fact_of_statement(said.origin, each) for each in find(said.text) if self.lasts(each)
+            fact_of_statement(said.origin.of_statement(number), each)
+            for number, each in enumerate(find(said.text))
+            if self.lasts(each) and not self._is_order(each, said)
         )
         return limited(facts, self._max_statements, self._service)
+
+    @staticmethod
+    def _is_order(statement: Statement, said: Utterance) -> bool:
+        # What is taken for granted in a question stands in a sentence that asks something of "you".
+        return is_order_to_assistant(
+            statement.content, between_people=said.in_dialogue
+        ) or is_order_to_assistant(statement.quote, between_people=True)
 
     @abstractmethod
     def utterances(self, experience: Experience) -> Iterator[Utterance]:
         """What was said that may hold facts."""
+
+    def others(self, experience: Experience) -> Iterator[StoreFactRequest]:  # noqa: ARG002 - for subclasses
+        """Facts besides those of utterances."""
+        return iter(())
 
     @abstractmethod
     def episode(self, experience: Experience) -> StoreEpisodeRequest | None:

@@ -31,6 +31,21 @@ class Conversation:
     invocations: Sequence[InvocationSummary]
 
     @property
+    def wants_facts(self) -> bool:
+        """Whether facts are to be made of any of it."""
+        return any(invocation.extract_facts for invocation in self.invocations)
+
+    @property
+    def wants_episode(self) -> bool:
+        """Whether there is enough for an episode, and none of it is to be left out of episodes."""
+        enough = len(self.invocations) >= MIN_INVOCATIONS
+        return enough and all(invocation.record_episode for invocation in self.invocations)
+
+    def has_all_of(self, before: "Conversation") -> bool:
+        """Whether nothing was forgotten of what it had before."""
+        return {each.id for each in before.invocations} <= {each.id for each in self.invocations}
+
+    @property
     def origin(self) -> Origin:
         """Where the episode of all of it comes from; dated by what happened last."""
         return origin_of(
@@ -48,6 +63,8 @@ async def read_conversation(
 ) -> Conversation:
     """Read the record from its beginning; of a very long one what comes later is left out.
 
+    Of a user who has opted out nothing is read.
+
     Raises:
         CallFailedError, DeadlineExceededError: the record cannot be read.
     """
@@ -64,6 +81,8 @@ async def read_conversation(
                 limit=min(MAX_ITEMS, max_invocations - len(invocations)),
             ),
         )
+        if answer.opted_out:
+            return Conversation(event, ())
         for invocation in map(_cut, answer.conversation.invocations):
             room -= len(invocation.query) + len(invocation.summary) + len(invocation.result)
             if room < 0:

@@ -9,21 +9,21 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import BaseModel, Field
 
+from fourtier.memory.learning.candidates import Candidates, find_candidates
 from fourtier.memory.learning.commands import episode_of_model, facts_of_model
+from fourtier.memory.learning.grounding import Source
 from fourtier.memory.learning.learned import Learned, limited
 from fourtier.memory.learning.model_method import ModelMethod
 from fourtier.memory.learning.model_output import LearnedEpisode, LearnedFact
 from fourtier.memory.learning.origin import origin_of_invocation
-from fourtier.memory.promotion.conversation import MIN_INVOCATIONS, Conversation
+from fourtier.memory.promotion.conversation import Conversation
 from fourtier.memory.promotion.parts import Part, in_parts
-from fourtier.memory.statements.text import shorten
+from fourtier.models.text.prompts import Prompts
 from fourtier.runtime.rpc.caller import Caller
-from fourtier.schema.conversations import ConversationEnded
+from fourtier.schema.conversations import ConversationEnded, InvocationSummary
 from fourtier.schema.episodes import StoreEpisodeRequest
-from fourtier.schema.facts import RETRIEVE_FACTS, RetrieveFactsRequest, StoreFactRequest
+from fourtier.schema.facts import StoreFactRequest
 
-#: How many known facts a part is compared with, and by how much of its text they are found.
-_KNOWN, _QUERY_CHARACTERS = 20, 1_000
 #: Parts that are read of one conversation, which bounds what it costs.
 MAX_PARTS = 20
 
@@ -54,17 +54,30 @@ class PromotionByModel(ModelMethod):
         max_facts: how many facts a conversation may give.
         part_tokens: how much of a conversation one completion reads.
         max_steps: bounds how long an episode gets.
+        candidates: how many known facts the model is shown beside each part.
     """
 
-    def __init__(self, caller: Caller, max_facts: int, part_tokens: int, max_steps: int) -> None:
-        super().__init__(caller, "fourtier.memory.promotion", max_facts)
+    def __init__(
+        self,
+        caller: Caller,
+        max_facts: int,
+        *,
+        part_tokens: int,
+        max_steps: int,
+        candidates: int,
+        prompts: Prompts,
+    ) -> None:
+        super().__init__(caller, "fourtier.memory.promotion", max_facts, prompts)
+        self._candidates = candidates
         self._part_tokens = part_tokens
         self._max_steps = max_steps
         self._part_prompt = self.prompt("part")
         self._whole_prompt = self.prompt("whole")
 
     async def learn(self, experience: Conversation) -> Learned:
-        """Find facts and the episode."""
+        """Find facts and the episode; where neither is wanted, nothing is asked."""
+        if not (experience.wants_facts or experience.wants_episode):
+            return Learned()
         event = experience.event
         facts: list[StoreFactRequest] = []
         drafts: list[LearnedEpisode] = []
@@ -72,31 +85,23 @@ class PromotionByModel(ModelMethod):
             in_parts, experience.invocations, event.user, self._part_tokens, MAX_PARTS
         )
         for number, part in enumerate(parts, start=1):
-            read = await self._read(event, part, f"Part {number} of {len(parts)}")
-            facts += _facts(event, part, read.facts)
+            known = await find_candidates(self.caller, event.scope, part.said, self._candidates)
+            title = f"Part {number} of {len(parts)} of the conversation"
+            read = await self._read(known, part, title)
+            facts += _facts(event, part, read.facts, known)
             drafts += [read.episode] if read.episode else []
         promoted = limited(facts, self.max_statements, "promotion")
         return Learned(tuple(promoted), await self._episode(experience, drafts))
 
-    async def _read(self, event: ConversationEnded, part: Part, title: str) -> ReadPart:
-        known = await self.caller.call(
-            RETRIEVE_FACTS,
-            RetrieveFactsRequest(
-                user=event.user,
-                collection=event.collection,
-                query=shorten(part.text, _QUERY_CHARACTERS),
-                top_k=_KNOWN,
-            ),
-        )
-        lines = "\n".join(f"- {fact.speaker}: {fact.content}" for fact in known.facts)
-        material = f"Already known:\n{lines or '(nothing)'}\n\n{title} of the conversation:\n"
-        return await self.ask(self._part_prompt, f"{material}{part.text}", ReadPart)
+    async def _read(self, known: Candidates, part: Part, title: str) -> ReadPart:
+        material = f"Already known:\n{known.shown() or '(nothing)'}\n\n{title}:\n{part.text}"
+        return await self.ask(self._part_prompt, material, ReadPart)
 
     async def _episode(
         self, experience: Conversation, drafts: Sequence[LearnedEpisode]
     ) -> StoreEpisodeRequest | None:
         """One episode for the whole; drafts of several parts are made into one by the model."""
-        if not drafts or len(experience.invocations) < MIN_INVOCATIONS:
+        if not drafts or not experience.wants_episode:
             return None
         whole: LearnedEpisode | None = drafts[0]
         if len(drafts) > 1:
@@ -109,9 +114,32 @@ class PromotionByModel(ModelMethod):
 
 
 def _facts(
-    event: ConversationEnded, part: Part, found: Sequence[PromotedFact]
+    event: ConversationEnded, part: Part, found: Sequence[PromotedFact], known: Candidates
 ) -> Iterator[StoreFactRequest]:
-    """Facts with the origin of the line that the model names; of the last one if there is none."""
+    """Facts with the origin of the line that was quoted, or that the model names.
+
+    What became clear over several lines is supported by all of them. A fact of a line of which no
+    facts are wanted is none.
+    """
+    wanted = [each for each in part.invocations if each.extract_facts]
+    source = Source(
+        "\n".join(each.query for each in wanted),
+        known="\n".join(
+            [event.user, *(each.speaker for each in wanted), *(f.content for f in known.facts)]
+        ),
+        others="\n".join(f"{each.summary} {each.result}" for each in part.invocations),
+    )
     for fact in found:
-        invocation = part.lines.get(fact.line, part.invocations[-1])
-        yield from facts_of_model(origin_of_invocation(event, invocation), [fact], invocation.query)
+        invocation = part.lines.get(fact.line)
+        if invocation is None or not Source(invocation.query).quoted(fact.quote):
+            invocation = _quoted(wanted, fact) or invocation or part.invocations[-1]
+        if invocation.extract_facts:
+            origin = origin_of_invocation(event, invocation)
+            yield from facts_of_model(origin, [fact], source, known, invocation.query)
+
+
+def _quoted(
+    invocations: Sequence[InvocationSummary], fact: PromotedFact
+) -> InvocationSummary | None:
+    """The last invocation that has the quote; a model may miscount lines."""
+    return next((each for each in invocations[::-1] if Source(each.query).quoted(fact.quote)), None)

@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fourtier.memory.learning.origin import is_turn
-from fourtier.memory.statements.credentials import redacted
-from fourtier.memory.statements.text import clip
-from fourtier.models.text.tokens import count_tokens
+from fourtier.models.text.tokens import clip, count_tokens
 from fourtier.schema.conversations import InvocationSummary
 
 
@@ -16,6 +14,11 @@ class Part:
 
     text: str = ""
     lines: dict[int, InvocationSummary] = field(default_factory=dict)
+
+    @property
+    def said(self) -> str:
+        """What was said in it, by which what is known of it is found."""
+        return " ".join(invocation.query for invocation in self.lines.values())
 
     @property
     def invocations(self) -> list[InvocationSummary]:
@@ -48,8 +51,8 @@ def in_parts(
 
 def _line(number: int, invocation: InvocationSummary, user: str) -> str:
     said = f"[{number}] {invocation.timestamp:%Y-%m-%d} {invocation.speaker or user}:"
-    line = f"{said} {redacted(invocation.query)}"
+    line = f"{said} {invocation.query}"
     if is_turn(invocation):
         return line
-    answered = redacted(f"{invocation.summary} {invocation.result}").strip()
+    answered = f"{invocation.summary} {invocation.result}".strip()
     return f"{line}\n    The assistant: {answered}" if answered else line

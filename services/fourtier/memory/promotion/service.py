@@ -7,16 +7,22 @@ a second end after the conversation went on, writes over what was there.
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Literal, Self
 
 from pydantic import Field
 
+from fourtier.memory.learning.choice import MethodName, chosen_method
+from fourtier.memory.learning.fallback import ModelWithRules
 from fourtier.memory.learning.learned import Method
-from fourtier.memory.learning.model_method import COMPLETION_SECONDS
+from fourtier.memory.learning.model_method import COMPLETION_SECONDS, HANDLER_SECONDS
 from fourtier.memory.learning.publishing import publish_learned
 from fourtier.memory.promotion.conversation import Conversation, read_conversation
 from fourtier.memory.promotion.model_method import MAX_PARTS, PromotionByModel
 from fourtier.memory.promotion.statements_method import PromotionByRule
+from fourtier.models.text.prompts import Prompt
+from fourtier.runtime.privacy.redactor import Privacy
 from fourtier.runtime.service import (
     Caller,
     DeploymentProfile,
@@ -31,12 +37,17 @@ from fourtier.schema.message import MAX_ITEMS
 
 log = logging.getLogger(__name__)
 
+#: That the model may take for all parts of a conversation, and for its episode.
+_SECONDS = (MAX_PARTS + 1) * COMPLETION_SECONDS
+
 
 class PromotionParameters(Parameters):
     """How to find what lasts."""
 
-    method: Literal["statements", "llm"] = Field(
-        default="statements", description="by rule, or by asking the flow's model"
+    method: MethodName = Field(
+        default="auto",
+        description="`llm` asks the flow's model, `statements` are found by rule; `auto` asks the "
+        "model where the environment names one",
     )
     max_invocations: int = Field(
         default=5_000, ge=2, description="read of one conversation; later ones are left out"
@@ -53,6 +64,21 @@ class PromotionParameters(Parameters):
     max_steps: int = Field(
         default=40, ge=2, le=100, description="lines of an episode; the middle of more is left out"
     )
+    prompts: dict[Literal["part", "whole"], Prompt] = Field(
+        default={}, description="instead of those that the model is asked with"
+    )
+    candidates: int = Field(
+        default=20,
+        ge=0,
+        le=100,
+        description="known facts that the model is shown beside each part of a conversation",
+    )
+    model_outage_seconds: float = Field(
+        default=300,
+        ge=0,
+        description="for how long conversations wait for a model that is unavailable; then the "
+        "rules learn from them",
+    )
 
 
 class PromotionService(Service):
@@ -62,8 +88,15 @@ class PromotionService(Service):
     parameters = PromotionParameters
     deployment = DeploymentProfile(backlog_per_replica=32, drives=["completion"])
 
-    def __init__(self, caller: Caller, method: Method[Conversation], max_invocations: int) -> None:
+    def __init__(
+        self,
+        caller: Caller,
+        privacy: Privacy,
+        method: Method[Conversation],
+        max_invocations: int,
+    ) -> None:
         self._caller = caller
+        self._privacy = privacy
         self._method = method
         self._max_invocations = max_invocations
 
@@ -74,19 +107,58 @@ class PromotionService(Service):
     ) -> AsyncGenerator[Self]:
         """Choose the method."""
         caller, facts, steps = context.caller, parameters.max_facts, parameters.max_steps
-        method: Method[Conversation] = (
-            PromotionByModel(caller, facts, parameters.part_tokens, steps)
-            if parameters.method == "llm"
-            else PromotionByRule(cls.name, parameters.max_statements, facts, steps)
+        rules = PromotionByRule(cls.name, parameters.max_statements, facts, steps)
+        model = PromotionByModel(
+            caller,
+            facts,
+            part_tokens=parameters.part_tokens,
+            max_steps=steps,
+            candidates=parameters.candidates,
+            prompts=parameters.prompts,
         )
-        yield cls(caller, method, parameters.max_invocations)
+        method = chosen_method(
+            parameters.method,
+            context.settings,
+            service=cls.name,
+            by_rule=rules,
+            by_model=ModelWithRules(
+                cls.name,
+                model=model,
+                rules=rules,
+                seconds=_SECONDS,
+                outage_seconds=parameters.model_outage_seconds,
+            ),
+        )
+        yield cls(caller, context.privacy, method, parameters.max_invocations)
 
-    @on(CONVERSATION_ENDED, timeout=(MAX_PARTS + 1) * COMPLETION_SECONDS)
+    @on(CONVERSATION_ENDED, timeout=_SECONDS + HANDLER_SECONDS)
     async def promote(self, event: ConversationEnded) -> None:
-        """Read the record and store what lasts; commands are named after the event's message."""
-        conversation = await read_conversation(self._caller, event, self._max_invocations)
-        if not conversation.invocations:
-            log.info("The conversation %s is gone: nothing to promote.", event.conversation_id)
-            return
-        learned = await self._method.learn(conversation)
-        await publish_learned(self._caller, current_envelope().id, learned)
+        """Read the record and store what lasts; commands are named after the event's message.
+
+        A model takes its time, and something may be forgotten meanwhile: then what it made of that
+        is dropped, and what is left is read anew.
+        """
+        learned_at = datetime.now(UTC)
+        conversation = await self._read(event)
+        while conversation.invocations:
+            # Records that were written before the flow's policy was as it is now.
+            allowed = [
+                (await self._privacy.clean(each)).message for each in conversation.invocations
+            ]
+            learned = await self._method.learn(replace(conversation, invocations=allowed))
+            before, read_at = conversation, learned_at
+            learned_at = datetime.now(UTC)
+            conversation = await self._read(event)
+            if conversation.has_all_of(before):
+                await publish_learned(
+                    self._caller, self._privacy, current_envelope().id, learned.read_at(read_at)
+                )
+                return
+            log.info("Some of %s was forgotten: it is read again.", event.conversation_id)
+        log.info(
+            "The conversation %s is gone, or its user has opted out: nothing to promote.",
+            event.conversation_id,
+        )
+
+    async def _read(self, event: ConversationEnded) -> Conversation:
+        return await read_conversation(self._caller, event, self._max_invocations)

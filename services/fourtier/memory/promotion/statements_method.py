@@ -1,7 +1,7 @@
 """Method `statements`: what was stated of lasting worth, and the course of the talk. No model.
 
 The facts are those that extraction makes of the same words, so what it has stored already stays one
-fact; promotion catches what extraction was told to leave to the end of the conversation.
+fact; promotion catches what a record has and extraction did not see.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from fourtier.memory.learning.commands import episode
 from fourtier.memory.learning.origin import is_turn, origin_of_invocation
 from fourtier.memory.learning.statements_method import StatementsMethod, Utterance
-from fourtier.memory.promotion.conversation import MIN_INVOCATIONS, Conversation
+from fourtier.memory.promotion.conversation import Conversation
 from fourtier.memory.promotion.record import outcome_of, steps_of, theme
 from fourtier.memory.statements.extraction_rules import Statement
 from fourtier.memory.statements.sentence_kinds import words
@@ -29,8 +29,10 @@ class PromotionByRule(StatementsMethod[Conversation]):
         self._max_steps = max_steps
 
     def utterances(self, experience: Conversation) -> Iterator[Utterance]:
-        """What was said in each invocation."""
+        """What was said in each invocation of which facts are wanted."""
         for invocation in experience.invocations:
+            if not invocation.extract_facts:
+                continue
             origin = origin_of_invocation(experience.event, invocation)
             yield Utterance(origin, invocation.query, in_dialogue=is_turn(invocation))
 
@@ -46,7 +48,7 @@ class PromotionByRule(StatementsMethod[Conversation]):
         """What it was about, how it went and how it ended; None for small talk."""
         invocations = experience.invocations
         goal = theme(invocations)
-        if not goal or len(invocations) < MIN_INVOCATIONS:
+        if not goal or not experience.wants_episode:
             return None
         return episode(
             experience.origin,

@@ -1,0 +1,99 @@
+"""A model that learns, and rules that take over where it cannot: nothing that was said is lost."""
+
+import asyncio
+import logging
+import time
+from typing import Generic, TypeVar
+
+from fourtier.memory.learning.learned import Learned, Method
+from fourtier.models.text.structured import BadOutputError
+from fourtier.runtime.errors import (
+    CallFailedError,
+    DeadlineExceededError,
+    FourtierError,
+    OverloadedError,
+    UnavailableError,
+)
+from fourtier.runtime.telemetry import CountedMetric
+from fourtier.schema.completion import COMPLETE
+
+log = logging.getLogger(__name__)
+
+Experience = TypeVar("Experience")
+
+FALLBACKS = CountedMetric(
+    "fourtier.learning.fallbacks",
+    "messages that were learned from by rule because the model could not be used",
+    "{message}",
+)
+
+
+class ModelWithRules(Generic[Experience]):
+    """Asks the model; where it cannot be used, the rules learn from the message.
+
+    - An endpoint that rejects the request, has no tokens left today or gives answers that cannot be
+      read however often it is asked: the rules take over at once.
+    - A model that is unreachable or busy is waited for: the error is raised, and the message
+      retried. After `outage_seconds` without an answer the rules take over, for this message and
+      for each that comes until the model answers again.
+    - Too many completions at a time are no failure of the model: the message waits.
+
+    The rules find less than a model does. What they miss of a run, promotion may still find at the
+    end of its conversation.
+
+    Args:
+        seconds: that learning from one message may take.
+        outage_seconds: for how long messages wait for a model that is unavailable.
+    """
+
+    def __init__(
+        self,
+        service: str,
+        *,
+        model: Method[Experience],
+        rules: Method[Experience],
+        seconds: float,
+        outage_seconds: float,
+    ) -> None:
+        self._service = service
+        self._model = model
+        self._rules = rules
+        self._seconds = seconds
+        self._outage_seconds = outage_seconds
+        self._unavailable_since: float | None = None
+
+    async def learn(self, experience: Experience) -> Learned:
+        """Learn by the model, or by rule.
+
+        Raises:
+            CallFailedError, UnavailableError: the model is unavailable, and waited for.
+        """
+        try:
+            learned = await self._ask(experience)
+        except (BadOutputError, CallFailedError, UnavailableError) as error:
+            if self._is_waited_for(error):
+                raise
+            FALLBACKS.add(
+                1, {"messaging.consumer.group.name": self._service, "error.type": error.type}
+            )
+            log.warning("%s learns by rule, for the model failed: %s", self._service, error)
+            return await self._rules.learn(experience)
+        self._unavailable_since = None
+        return learned
+
+    async def _ask(self, experience: Experience) -> Learned:
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await self._model.learn(experience)
+        except TimeoutError as error:
+            raise DeadlineExceededError(COMPLETE.topic.name, self._seconds) from error
+
+    def _is_waited_for(self, error: FourtierError) -> bool:
+        if error.type == OverloadedError.type:
+            return True
+        if not error.temporary:
+            return False
+        now = time.monotonic()
+        if self._unavailable_since is None:
+            self._unavailable_since = now
+        return now - self._unavailable_since < self._outage_seconds
