@@ -96,6 +96,7 @@ async def update(
     user: str = "ann",
     collection: str = "default",
     conversation_id: str = "c1",
+    stored: bool = True,
 ) -> None:
     summary = InvocationSummary(
         id=summary_id, query=query, timestamp=START + timedelta(minutes=minute)
@@ -109,7 +110,7 @@ async def update(
             invocation_summary=summary,
         ),
     )
-    assert answered.success
+    assert answered.success == stored
 
 
 async def end(caller: Caller, *, user: str = "ann", conversation_id: str = "c1") -> bool:

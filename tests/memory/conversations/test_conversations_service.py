@@ -197,7 +197,9 @@ async def test_a_deleted_conversation_leaves_nothing_and_may_begin_again(caller:
     assert (await record(caller)).invocations == ()
     assert (await listed(caller)).total == 0
 
-    await update(caller, "three")
+    await update(caller, "two", minute=1, stored=False)  # it was on its way
+    assert (await record(caller)).invocations == ()
+    await update(caller, "three", minute=1_000_000)  # said after that
     assert [each.query for each in (await record(caller)).invocations] == ["three"]
 
 

@@ -40,7 +40,7 @@ class Parts:
     async def ran(self, run_id: str, at: datetime | None = None) -> None:
         """Record a run that was over at a time; default: now."""
         now = datetime.now(UTC)
-        await self.store.append([InvocationRecord.from_run(run(run_id, at=at or now))], now)
+        await self.store.append([InvocationRecord.from_run(run(run_id, at=at or now), now)], now)
 
     async def is_ended(self) -> bool:
         return (await self.store.newest(KEY, 1))[0].ended
@@ -128,7 +128,7 @@ class SlowStore(ConversationStore):
 
     async def mark_ended(self, ended: Sequence[ConversationState]) -> None:
         now = datetime.now(UTC)
-        await self.append([InvocationRecord.from_run(run("r2", at=now))], now)
+        await self.append([InvocationRecord.from_run(run("r2", at=now), now)], now)
         await super().mark_ended(ended)
 
 

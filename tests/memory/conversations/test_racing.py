@@ -9,6 +9,7 @@ import pytest
 
 from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.timestamps import as_moment
+from fourtier.memory.conversations.forgetting import Forgetting
 from fourtier.memory.conversations.records import ConversationKey, InvocationRecord
 from fourtier.memory.conversations.store import SCHEMA, ConversationStore
 from fourtier.runtime.rpc.envelope import new_id
@@ -34,28 +35,30 @@ async def graph(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerato
 
 async def test_a_deletion_leaves_no_invocation_without_a_conversation(graph: GraphStore) -> None:
     key = ConversationKey(Scope(f"ann-{new_id()}", "default"), "c1")
-    replicas = [ConversationStore(graph) for _ in range(3)]
+    replicas = [Forgetting(ConversationStore(graph), graph) for _ in range(3)]
 
-    async def append(replica: ConversationStore, name: str) -> None:
-        record = InvocationRecord.from_run(run(name, user=key.scope.user))
-        await replica.append([record], datetime.now(UTC))
+    async def append(replica: Forgetting, name: str) -> None:
+        now = datetime.now(UTC)
+        await replica.append(
+            [InvocationRecord.from_run(run(name, user=key.scope.user, at=now), now)], now
+        )
 
     deleted = []
     for turn in range(ROUNDS):
         names = [f"run {turn} {number}" for number in range(len(replicas))]
         await append(replicas[0], names[0])
         *_, found = await asyncio.gather(
-            *map(append, replicas[1:], names[1:]), replicas[0].delete(key)
+            *map(append, replicas[1:], names[1:]), replicas[0].forget(key, datetime.now(UTC))
         )
         deleted.append(found)
 
         assert await graph.read(key.scope, ALONE) == []
-        found, _ = await replicas[0].oldest(key, 0, 100)
+        found, _ = await ConversationStore(graph).oldest(key, 0, 100)
         left = {each.id for each in found.invocations}
         assert left <= set(names[1:])
 
     assert all(deleted)
-    await replicas[0].delete(key)
+    await replicas[0].forget(key, datetime.now(UTC))
     assert await graph.read(key.scope, OF_SCOPE) == []
 
 
@@ -79,7 +82,8 @@ KEY = ConversationKey(Scope("ann", "default"), "c1")
 
 
 async def record(store: ConversationStore, event: InvocationEnded) -> None:
-    await store.append([InvocationRecord.from_run(event)], datetime.now(UTC))
+    now = datetime.now(UTC)
+    await store.append([InvocationRecord.from_run(event, now)], now)
 
 
 async def recorded(store: ConversationStore) -> list[tuple[str, str]]:
@@ -91,7 +95,7 @@ async def test_what_is_added_while_the_conversation_is_deleted_begins_it_again(
     replicas: tuple[Interrupted, ConversationStore, ConversationStore],
 ) -> None:
     graph, one, other = replicas
-    graph.before_call(WRITE, lambda: other.delete(KEY))
+    graph.before_call(WRITE, lambda: Forgetting(other, other._graph).forget(KEY, START))
     await record(one, run("second"))
 
     assert await recorded(one) == [("second", "Yes.")]
@@ -101,7 +105,7 @@ async def test_what_is_replaced_while_the_conversation_is_deleted_begins_it_agai
     replicas: tuple[Interrupted, ConversationStore, ConversationStore],
 ) -> None:
     graph, one, other = replicas
-    graph.before_call(CONVERSATIONS, lambda: other.delete(KEY))
+    graph.before_call(CONVERSATIONS, lambda: Forgetting(other, other._graph).forget(KEY, START))
     await record(one, run("first", answer="No."))
 
     assert await recorded(one) == [("first", "No.")]

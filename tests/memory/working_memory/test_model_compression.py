@@ -88,7 +88,10 @@ async def test_the_model_is_asked_for_what_is_new_with_its_former_text(
 
     system, user = model.asked[1].messages
     assert "At most 125 tokens" in system.content
-    assert user.content.startswith("Notes so far:\nThe first notes.\n\nSteps since then:\n8. ")
+    assert user.content.startswith(
+        'Notes so far:\n<data from="steps">\n- The first notes.\n</data>\n\n'
+        'Steps since then:\n<data from="steps">\n- 8. '
+    )
     assert found(7) not in user.content
     assert found(17) in user.content
     assert found(18) not in user.content
@@ -173,3 +176,12 @@ def test_a_model_condenses_where_a_real_one_is_named(
     settings = Settings(**({"model_url": None, "model_key": None} | named))
 
     assert parameters.by_model(settings) == by_model
+
+
+async def test_the_flows_own_prompt_is_used(tmp_path: Path) -> None:
+    model = Model(lambda: "Notes.")
+    prompts = {"condense": "Be short: {tokens}."}
+    async with flow_with(tmp_path, model, prompts=prompts) as flow:
+        await append(flow.caller, steps(0, 10), threshold=THRESHOLD)
+        await until_shown(flow, "Notes.")
+    assert model.asked[0].messages[0].content == "Be short: 125."

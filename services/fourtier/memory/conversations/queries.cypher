@@ -12,7 +12,9 @@ RETURN c.id AS id, c.user AS user, c.collection AS collection,
 UNWIND $ids AS wanted
 MATCH (i:Invocation {id: wanted})
 RETURN i.id AS id, i.query AS query, i.summary AS summary, i.result AS result,
-    i.speaker AS speaker, i.said_at AS said_at
+    i.speaker AS speaker, i.said_at AS said_at, i.sent_at AS sent_at,
+    i.metadata AS metadata,
+    i.no_facts AS no_facts, i.no_episode AS no_episode
 
 // create: Write conversations that are new.
 UNWIND $conversations AS row
@@ -33,36 +35,56 @@ UNWIND $invocations AS row
 MATCH (c:Conversation {id: row.conversation})
 CREATE (c)-[:INVOLVED]->(i:Invocation {id: row.id, scope: row.scope,
     invocation_id: row.invocation_id, query: row.query, summary: row.summary, result: row.result,
-    speaker: row.speaker, said_at: row.said_at})
+    speaker: row.speaker, said_at: row.said_at, sent_at: row.sent_at,
+    metadata: row.metadata,
+    no_facts: row.no_facts, no_episode: row.no_episode})
 
 // replace_invocations: Write invocations over what was there.
 UNWIND $invocations AS row
 MATCH (i:Invocation {id: row.id})
 SET i.query = row.query, i.summary = row.summary, i.result = row.result,
-    i.speaker = row.speaker, i.said_at = row.said_at
+    i.speaker = row.speaker, i.said_at = row.said_at, i.sent_at = row.sent_at,
+    i.metadata = row.metadata,
+    i.no_facts = row.no_facts, i.no_episode = row.no_episode
 RETURN i.id AS id
 
 // newest: Read invocations of a conversation, newest first.
 MATCH (c:Conversation {id: $id})-[:INVOLVED]->(i:Invocation)
-WHERE c.scope = $scope AND i.scope = $scope
+WHERE c.scope = $scope AND i.scope = $scope AND c.active_at >= $living_since
 RETURN i.invocation_id AS invocation_id, i.query AS query, i.summary AS summary,
-    i.result AS result, i.speaker AS speaker, i.said_at AS said_at,
+    i.result AS result, i.speaker AS speaker, i.said_at AS said_at, i.metadata AS metadata,
+    i.no_facts AS no_facts, i.no_episode AS no_episode,
     c.recorded_at AS recorded_at, c.ended_state AS ended_state
 ORDER BY said_at DESC, invocation_id DESC
 SKIP $offset LIMIT $limit
 
 // oldest: Read invocations of a conversation, oldest first.
 MATCH (c:Conversation {id: $id})-[:INVOLVED]->(i:Invocation)
-WHERE c.scope = $scope AND i.scope = $scope
+WHERE c.scope = $scope AND i.scope = $scope AND c.active_at >= $living_since
 RETURN i.invocation_id AS invocation_id, i.query AS query, i.summary AS summary,
-    i.result AS result, i.speaker AS speaker, i.said_at AS said_at,
+    i.result AS result, i.speaker AS speaker, i.said_at AS said_at, i.metadata AS metadata,
+    i.no_facts AS no_facts, i.no_episode AS no_episode,
     c.recorded_at AS recorded_at, c.ended_state AS ended_state
 ORDER BY said_at, invocation_id
 SKIP $offset LIMIT $limit
 
+// earlier: Read how older invocations of a conversation begin, newest first.
+MATCH (c:Conversation {id: $id})-[:INVOLVED]->(i:Invocation)
+WHERE c.scope = $scope AND i.scope = $scope AND c.active_at >= $living_since
+RETURN i.invocation_id AS invocation_id, i.speaker AS speaker, i.said_at AS said_at,
+    left(i.query, $characters) AS query, left(i.summary, $characters) AS summary,
+    left(i.result, $characters) AS result
+ORDER BY said_at DESC, invocation_id DESC
+SKIP $offset LIMIT $limit
+
+// count_invocations: Count the invocations of a conversation.
+MATCH (c:Conversation {id: $id})-[:INVOLVED]->(i:Invocation)
+WHERE c.scope = $scope AND i.scope = $scope AND c.active_at >= $living_since
+RETURN count(i) AS number
+
 // page: Read a page of a scope's conversations, last touched first.
 MATCH (c:Conversation)
-WHERE c.scope = $scope
+WHERE c.scope = $scope AND c.active_at >= $living_since
 WITH c
 ORDER BY c.recorded_at DESC, c.id
 SKIP $offset LIMIT $limit
@@ -73,7 +95,7 @@ ORDER BY recorded_at DESC, id
 
 // count: Count the conversations of a scope.
 MATCH (c:Conversation)
-WHERE c.scope = $scope
+WHERE c.scope = $scope AND c.active_at >= $living_since
 RETURN count(c) AS number
 
 // due: Read conversations that are idle, and those to which something was added late.
@@ -91,19 +113,3 @@ UNWIND $ended AS row
 MATCH (c:Conversation {id: row.id})
 WHERE c.recorded_at = row.recorded_at
 SET c.ended_state = row.recorded_at, c.ended_at = row.ended_at, c.ended_reason = row.ended_reason
-
-// hold: Write to a conversation, which keeps others from it until the end of the transaction.
-MATCH (c:Conversation {id: $id})
-WHERE c.scope = $scope
-SET c.ended_reason = ''
-RETURN c.id AS id
-
-// delete_invocations: Delete what is in a conversation.
-MATCH (c:Conversation {id: $id})-[:INVOLVED]->(i:Invocation)
-WHERE c.scope = $scope
-DETACH DELETE i
-
-// delete: Delete a conversation.
-MATCH (c:Conversation {id: $id})
-WHERE c.scope = $scope
-DETACH DELETE c

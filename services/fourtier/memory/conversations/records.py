@@ -11,14 +11,16 @@ from fourtier.engines.timestamps import as_moment, as_text
 from fourtier.memory.conversations.summary import in_plain_words
 from fourtier.schema.agent import InvocationEnded
 from fourtier.schema.conversations import DialogueTurn, InConversation, InvocationSummary
-from fourtier.schema.message import MAX_LONG_TEXT, Scope
+from fourtier.schema.message import MAX_LONG_TEXT, Metadata, Scope
 
 _NAMESPACE = uuid.UUID("8f0f0f2e-3a55-5d0c-9d7e-6a1f5c2b7d41")
 
 #: Names of fields and punctuation of an invocation in an answer.
 _FRAME = 100
-#: What can differ between two versions of one invocation.
-CONTENT = ("query", "summary", "result", "speaker", "said_at")
+#: What can differ between two versions of one invocation: texts, and what an older release has
+#: not stored, which is the empty text or False there.
+CONTENT = ("query", "summary", "result", "speaker", "said_at", "metadata")
+FLAGS = ("no_facts", "no_episode")
 #: The properties of a conversation besides its scope.
 STATE = (
     "id",
@@ -56,8 +58,12 @@ class InvocationRecord:
 
     Attributes:
         said_at: orders the record.
-        active_at: when it happened, which says whether that was before or after an end; the time
-            of recording where nothing says it.
+        sent_at: when its message was sent; of two versions the one that was sent later counts.
+        active_at: when it happened, which says whether that was before or after an end; when it was
+            sent where nothing says it.
+        metadata: as JSON text; empty where there is none.
+        no_facts: promotion makes no facts of it.
+        no_episode: promotion does not tell it in an episode.
     """
 
     conversation: ConversationKey
@@ -67,18 +73,35 @@ class InvocationRecord:
     result: str
     speaker: str
     said_at: str
+    sent_at: str
     active_at: str
+    metadata: str = ""
+    no_facts: bool = False
+    no_episode: bool = False
 
     @classmethod
-    def from_summary(cls, key: ConversationKey, summary: InvocationSummary, now: datetime) -> Self:
+    def from_summary(
+        cls, key: ConversationKey, summary: InvocationSummary, sent_at: datetime
+    ) -> Self:
         """From an update. Without an id of its own, the same summary is the same invocation."""
         content = (summary.query, summary.summary, summary.result, summary.speaker)
         said_at = as_text(summary.timestamp)
+        sent = as_text(sent_at)
         made = uuid.uuid5(_NAMESPACE, json.dumps([*content, said_at]))
-        return cls(key, summary.id or str(made), *content, said_at, as_text(now))
+        return cls(
+            key,
+            summary.id or str(made),
+            *content,
+            said_at,
+            sent,
+            sent,
+            metadata=_as_json(summary.metadata),
+            no_facts=not summary.extract_facts,
+            no_episode=not summary.record_episode,
+        )
 
     @classmethod
-    def from_run(cls, event: InvocationEnded) -> Self:
+    def from_run(cls, event: InvocationEnded, sent_at: datetime) -> Self:
         """From the event of a finished run: asked X, did Y, result Z."""
         return cls(
             conversation=ConversationKey.of(event),
@@ -88,11 +111,14 @@ class InvocationRecord:
             result=event.answer[:MAX_LONG_TEXT],
             speaker="",
             said_at=as_text(event.started_at),
+            sent_at=as_text(sent_at),
             active_at=as_text(event.ended_at),
+            no_facts=not event.extract_facts,
+            no_episode=not event.record_episode,
         )
 
     @classmethod
-    def from_turn(cls, turn: DialogueTurn, now: datetime) -> Self:
+    def from_turn(cls, turn: DialogueTurn, sent_at: datetime) -> Self:
         """From a turn of imported dialogue."""
         return cls(
             conversation=ConversationKey.of(turn),
@@ -102,7 +128,8 @@ class InvocationRecord:
             result="",
             speaker=turn.speaker,
             said_at=as_text(turn.timestamp),
-            active_at=as_text(now),
+            sent_at=as_text(sent_at),
+            active_at=as_text(sent_at),
         )
 
     @property
@@ -112,17 +139,21 @@ class InvocationRecord:
 
     def to_row(self) -> dict[str, Value]:
         """For a statement's parameter."""
-        content: dict[str, Value] = {name: getattr(self, name) for name in CONTENT}
+        content: dict[str, Value] = {name: getattr(self, name) for name in (*CONTENT, *FLAGS)}
         return content | {
             "id": self.id,
             "conversation": self.conversation.id,
             "scope": self.conversation.scope.key,
             "invocation_id": self.invocation_id,
+            "sent_at": self.sent_at,
         }
 
-    def equals(self, row: dict[str, Value]) -> bool:
-        """Whether the stored row says the same."""
-        return all(row[name] == getattr(self, name) for name in CONTENT)
+    def replaces(self, row: dict[str, Value]) -> bool:
+        """Whether it says something else than the stored row, and was sent later."""
+        is_other = any((row[name] or "") != getattr(self, name) for name in CONTENT) or any(
+            bool(row[name]) != getattr(self, name) for name in FLAGS
+        )
+        return is_other and self.sent_at > str(row["sent_at"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +209,11 @@ class ConversationState:
         return bool(self.ended_at) and not self.ended and self.active_at <= self.ended_at
 
 
+def _as_json(metadata: Metadata) -> str:
+    """One text for equal metadata, in which its words are found as they are."""
+    return json.dumps(metadata, sort_keys=True, ensure_ascii=False) if metadata else ""
+
+
 def to_summary(row: Row) -> InvocationSummary:
     """An invocation for an answer."""
     return InvocationSummary(
@@ -187,9 +223,12 @@ def to_summary(row: Row) -> InvocationSummary:
         result=str(row["result"]),
         speaker=str(row["speaker"]),
         timestamp=as_moment(str(row["said_at"])),
+        metadata=json.loads(str(row["metadata"] or "{}")),
+        extract_facts=not row["no_facts"],
+        record_episode=not row["no_episode"],
     )
 
 
 def characters_of(row: Row) -> int:
     """About how many characters an invocation takes in an answer."""
-    return _FRAME + sum(len(str(row[name])) for name in ("invocation_id", *CONTENT))
+    return _FRAME + sum(len(str(row[name] or "")) for name in ("invocation_id", *CONTENT))

@@ -6,14 +6,21 @@ the id is made from the scope (see `ConversationKey`), which makes it the strict
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 from fourtier.engines.graph.conflicts import retry_on_conflict
-from fourtier.engines.graph.protocol import GraphStore, Row, Statement
+from fourtier.engines.graph.protocol import GraphStore, Row
 from fourtier.engines.graph.queries import load_queries, over
 from fourtier.engines.timestamps import as_moment, as_text
+from fourtier.memory.conversations.earlier import (
+    MAX_LINES,
+    READ_CHARACTERS,
+    Beginning,
+    condensed,
+)
 from fourtier.memory.conversations.records import (
     CONTENT,
+    FLAGS,
     STATE,
     ConversationKey,
     ConversationState,
@@ -21,18 +28,25 @@ from fourtier.memory.conversations.records import (
     characters_of,
     to_summary,
 )
+from fourtier.memory.retention.opt_outs import opt_outs_of
+from fourtier.memory.tombstones.store import tombstones_of
 from fourtier.runtime.service.stores import GraphSchema, Node, Relation
 from fourtier.schema.conversations import ConversationMemory, ConversationSummary
 from fourtier.schema.message import Scope
 
+TOMBSTONES, OPT_OUTS = tombstones_of("Conversation"), opt_outs_of("Conversation")
+_INVOCATION = dict.fromkeys(("id", "scope", "invocation_id", "sent_at", *CONTENT), "STRING")
+
 SCHEMA = GraphSchema(
     nodes=[
+        TOMBSTONES,
+        OPT_OUTS,
         Node(
             "Conversation",
             dict.fromkeys(("scope", *STATE), "STRING"),
             indexed=("scope", "recorded_at"),
         ),
-        Node("Invocation", dict.fromkeys(("id", "scope", "invocation_id", *CONTENT), "STRING")),
+        Node("Invocation", {**_INVOCATION, **dict.fromkeys(FLAGS, "BOOL")}),
     ],
     relations=[Relation("INVOLVED", "Conversation", "Invocation")],
 )
@@ -47,28 +61,34 @@ _PAGE = 50
 class ConversationStore:
     """Reads and writes conversations.
 
+    Attributes:
+        writing: held while a conversation is read in order to write it.
+
     Appending and deleting read before they write, so writers wait for each other: here by a lock,
     between replicas by the key of the topics. While a replica joins or leaves, two may write to one
     conversation. Both write to its node first, which makes the other one wait; the one that then
     does not find what was there starts again.
     """
 
-    def __init__(self, graph: GraphStore) -> None:
+    def __init__(self, graph: GraphStore, ttl: timedelta | None = None) -> None:
+        """Read no conversations that were last active longer ago than `ttl`."""
         self._graph = graph
+        self._ttl = ttl
         self._queries = load_queries("fourtier.memory.conversations")
-        self._writing = asyncio.Lock()
+        self.writing = asyncio.Lock()
 
-    async def append(self, records: Sequence[InvocationRecord], now: datetime) -> None:
+    async def append(self, records: Sequence[InvocationRecord], now: datetime) -> set[str]:
         """Add invocations, or replace those with the same id, all in one transaction.
 
         What is there already as it came leaves its conversation untouched: a repeated message
-        neither reopens it nor counts as activity.
+        neither reopens it nor counts as activity. Returns the ids of those that are new.
         """
-        latest = {record.id: record for record in records}
-        async with self._writing:
-            await retry_on_conflict(lambda: self._append(latest, now))
+        in_order = sorted(records, key=lambda record: record.sent_at)
+        latest = {record.id: record for record in in_order}
+        async with self.writing:
+            return await retry_on_conflict(lambda: self._append(latest, now))
 
-    async def _append(self, latest: Mapping[str, InvocationRecord], now: datetime) -> None:
+    async def _append(self, latest: Mapping[str, InvocationRecord], now: datetime) -> set[str]:
         """Write what is not there as it came.
 
         Raises:
@@ -79,10 +99,10 @@ class ConversationStore:
         changed = [
             record
             for record in latest.values()
-            if record.id not in known or not record.equals(known[record.id])
+            if record.id not in known or record.replaces(known[record.id])
         ]
         if not changed:
-            return
+            return set()
         before = await self._states({record.conversation for record in changed})
         after = _touched(before, changed, as_text(now))
         touched = _rows(after, before, new=False)
@@ -102,11 +122,45 @@ class ConversationStore:
                 all_there=True,
             ),
         )
+        return {record.id for record in changed if record.id not in known}
+
+    @property
+    def _living_since(self) -> str:
+        """Conversations that were last active before have expired; empty where none does."""
+        return "" if self._ttl is None else as_text(datetime.now(UTC) - self._ttl)
 
     async def newest(self, key: ConversationKey, last: int) -> tuple[ConversationMemory, bool]:
         """The newest invocations of a record, and whether there are earlier ones."""
         rows, earlier = await self._read_some(key, "newest", 0, last)
         return _memory(key, rows[::-1]), earlier
+
+    async def condensed(self, key: ConversationKey, skip: int, characters: int) -> str:
+        """A line for each invocation that is older than the newest `skip`; see `earlier`."""
+        counted, rows = await asyncio.gather(
+            self._graph.read(
+                key.scope,
+                self._queries["count_invocations"],
+                id=key.id,
+                living_since=self._living_since,
+            ),
+            self._graph.read(
+                key.scope,
+                self._queries["earlier"],
+                id=key.id,
+                offset=skip,
+                limit=MAX_LINES,
+                characters=READ_CHARACTERS,
+                living_since=self._living_since,
+            ),
+        )
+        beginnings = [
+            Beginning(
+                as_moment(str(row["said_at"])),
+                *(str(row[name]) for name in ("speaker", "query", "summary", "result")),
+            )
+            for row in rows
+        ]
+        return condensed(beginnings, int(counted[0]["number"]) - skip, characters)
 
     async def oldest(
         self, key: ConversationKey, offset: int, limit: int
@@ -131,6 +185,7 @@ class ConversationStore:
                 id=key.id,
                 offset=offset + len(found),
                 limit=min(_PAGE, limit - len(found)) + 1,
+                living_since=self._living_since,
             )
             for row in rows[:_PAGE]:
                 room -= characters_of(row)
@@ -144,9 +199,12 @@ class ConversationStore:
         self, scope: Scope, limit: int, offset: int
     ) -> tuple[list[ConversationSummary], int]:
         """Conversations last touched first, and how many there are in all."""
+        since = self._living_since
         rows, counted = await asyncio.gather(
-            self._graph.read(scope, self._queries["page"], limit=limit, offset=offset),
-            self._graph.read(scope, self._queries["count"]),
+            self._graph.read(
+                scope, self._queries["page"], limit=limit, offset=offset, living_since=since
+            ),
+            self._graph.read(scope, self._queries["count"], living_since=since),
         )
         listed = [
             ConversationSummary(
@@ -159,27 +217,6 @@ class ConversationStore:
             for row in rows
         ]
         return listed, int(counted[0]["number"])
-
-    async def delete(self, key: ConversationKey) -> bool:
-        """Delete a conversation and all in it; whether there was one."""
-        async with self._writing:
-            return await retry_on_conflict(lambda: self._delete(key))
-
-    async def _delete(self, key: ConversationKey) -> bool:
-        """Delete a conversation, unless another replica is first.
-
-        Raises:
-            ConflictError: another replica has deleted it meanwhile.
-        """
-        if await self.state(key) is None:
-            return False
-        await self._graph.write(
-            key.scope,
-            Statement(self._queries["hold"], {"id": key.id}, rows=1),
-            Statement(self._queries["delete_invocations"], {"id": key.id}),
-            Statement(self._queries["delete"], {"id": key.id}),
-        )
-        return True
 
     async def state(self, key: ConversationKey) -> ConversationState | None:
         """A conversation without what was said in it, or None."""

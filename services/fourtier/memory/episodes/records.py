@@ -10,7 +10,7 @@ from fourtier.schema.episodes import Episode, StoreEpisodeRequest
 
 _NAMESPACE = uuid.UUID("6f4f6c1a-2d6b-5c7e-8b1d-94a1f0c3e275")
 
-_EPISODE, _ENDED_AT = "episode", "ended_at"
+_EPISODE, _ENDED_AT, _SAID_AT = "episode", "ended_at", "said_at"
 RESULT = "result"
 
 
@@ -27,7 +27,7 @@ def episode_id(request: StoreEpisodeRequest) -> str:
     return str(uuid.uuid5(_NAMESPACE, json.dumps(parts)))
 
 
-def to_episode(request: StoreEpisodeRequest, known: Episode | None, now: datetime) -> Episode:
+def to_episode(request: StoreEpisodeRequest, known: Episode | None, sent_at: datetime) -> Episode:
     """The episode of a request; without a time of its own it keeps the one that is known."""
     return Episode(
         id=episode_id(request),
@@ -37,26 +37,38 @@ def to_episode(request: StoreEpisodeRequest, known: Episode | None, now: datetim
         lessons=request.lessons,
         result=request.result,
         source=request.source,
-        timestamp=request.timestamp or (known.timestamp if known else now),
+        invocation_id=request.invocation_id,
+        timestamp=request.timestamp or (known.timestamp if known else sent_at),
         metadata=request.metadata,
     )
 
 
-def to_payload(episode: Episode) -> Payload:
+def said_at(request: StoreEpisodeRequest, sent_at: datetime) -> str:
+    """When what an episode tells of was said, sortable."""
+    return as_text(request.said_at or request.timestamp or sent_at)
+
+
+def to_payload(episode: Episode, said_at: str) -> Payload:
     """What is stored with the vector."""
     return {
         _EPISODE: episode.model_dump_json(),
         _ENDED_AT: as_text(episode.timestamp),
+        _SAID_AT: said_at,
         RESULT: episode.result,
     }
 
 
 def from_hit(hit: Hit) -> Episode:
     """The episode that was found, with its score if it was searched for."""
-    episode = Episode.model_validate_json(hit.payload[_EPISODE])
+    episode = Episode.model_validate_json(str(hit.payload[_EPISODE]))
     return episode.model_copy(update={"score": hit.similarity})
 
 
 def ended_at(hit: Hit) -> str:
     """When the episode ended, sortable, without reading the rest of it."""
-    return hit.payload[_ENDED_AT]
+    return str(hit.payload[_ENDED_AT])
+
+
+def was_said_at(hit: Hit) -> str:
+    """When what the episode tells of was said, sortable."""
+    return str(hit.payload.get(_SAID_AT) or ended_at(hit))

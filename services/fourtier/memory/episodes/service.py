@@ -3,26 +3,34 @@
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
-from typing import Self
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
 from fourtier.engines.config import engine_config
 from fourtier.engines.counting import count_points
-from fourtier.engines.opening import open_vectors
+from fourtier.engines.opening import open_graph, open_vectors
 from fourtier.engines.vectors.protocol import VectorStore
-from fourtier.memory.episodes.pruning import Pruning
-from fourtier.memory.episodes.store import COLLECTION, EpisodeStore, by_scope
-from fourtier.memory.episodes.usage_counts import COLLECTION as USAGE_COLLECTION
-from fourtier.memory.episodes.usage_counts import UsageCounts
+from fourtier.memory.episodes.forgetting import Episodes
+from fourtier.memory.episodes.retention import EpisodeMemories, RetainedEpisodes
+from fourtier.memory.episodes.store import COLLECTION, EpisodeStore, Sent
+from fourtier.memory.episodes.usage_counts import OPT_OUTS, SCHEMA, TOMBSTONES, UsageCounts
+from fourtier.memory.retention.opt_outs import OptOuts
+from fourtier.memory.retention.opting_out import change_opt_out
+from fourtier.memory.retention.parameters import CENTURY, RetentionParameters
+from fourtier.memory.retention.policy import Retention
+from fourtier.memory.tombstones.selection import Selection, answer_erase
+from fourtier.memory.tombstones.store import Tombstones
 from fourtier.models.embeddings.client import embed_by
+from fourtier.runtime.privacy.redactor import Privacy
 from fourtier.runtime.service import (
-    Parameters,
     Service,
     ServiceContext,
     Stores,
     answer,
     answer_batch,
+    current_envelope,
+    current_envelopes,
     periodic,
 )
 from fourtier.schema.episodes import (
@@ -36,6 +44,7 @@ from fourtier.schema.episodes import (
     DeleteEpisodeResponse,
     DeleteEpisodesRequest,
     DeleteEpisodesResponse,
+    Episode,
     GetEpisodeRequest,
     GetEpisodeResponse,
     ListEpisodesRequest,
@@ -45,27 +54,37 @@ from fourtier.schema.episodes import (
     StoreEpisodeRequest,
     StoreEpisodeResponse,
 )
+from fourtier.schema.erasure import ERASE_EPISODES, Erased, EraseRequest, EraseResponse
+from fourtier.schema.message import Scoped
+from fourtier.schema.opt_out import OPT_OUT_EPISODES, OptOutRequest, OptOutResponse
 from fourtier.schema.status import StoreCount
 
-_CENTURY = 36_500.0
 
-
-class EpisodesParameters(Parameters):
+class EpisodesParameters(RetentionParameters):
     """How long episodes are stored, and how many."""
 
     ttl_days: float | None = Field(
-        default=None, gt=0, le=_CENTURY, description="stored for so long after they ended"
+        default=None, gt=0, le=CENTURY, description="stored for so long after they ended"
     )
-    max_per_scope: int = Field(
-        default=2_000, ge=1, description="of more than that, the least useful ones go"
+    max_per_scope: int | None = Field(
+        default=2_000, ge=1, description="quota of a user's collection; null for none"
+    )
+    when_full: Literal["evict-least-useful", "evict-oldest", "reject"] = Field(
+        default="evict-least-useful",
+        description="which episodes of a full scope go, or `reject` for those that are new",
     )
     half_life_days: float = Field(
-        default=30, gt=0, le=_CENTURY, description="see pruning.py: what useful means"
+        default=30, gt=0, le=CENTURY, description="see retention.py: what useful means"
     )
-    sweep_seconds: float = Field(default=600, gt=0, description="pause between two prunings")
     min_similarity: float = Field(
         default=0.2, ge=-1, le=1, description="cosine below which a goal is another matter"
     )
+
+    @property
+    def half_life(self) -> timedelta | None:
+        """In which an episode loses half of its usefulness; None where that does not count."""
+        useful_first = self.when_full == "evict-least-useful"
+        return timedelta(days=self.half_life_days) if useful_first else None
 
 
 class EpisodesService(Service):
@@ -73,11 +92,25 @@ class EpisodesService(Service):
 
     name = "episodes"
     parameters = EpisodesParameters
-    stores = Stores(collections=[COLLECTION, USAGE_COLLECTION])
+    stores = Stores(SCHEMA, [COLLECTION])
 
-    def __init__(self, store: EpisodeStore, usage: UsageCounts, vectors: VectorStore) -> None:
+    def __init__(
+        self,
+        store: EpisodeStore,
+        usage: UsageCounts,
+        episodes: Episodes,
+        retained: RetainedEpisodes,
+        vectors: VectorStore,
+        *,
+        privacy: Privacy,
+        opt_outs: OptOuts,
+    ) -> None:
+        self._privacy = privacy
+        self._opt_outs = opt_outs
         self._store = store
         self._usage = usage
+        self._episodes = episodes
+        self._retained = retained
         self._vectors = vectors
 
     @classmethod
@@ -85,30 +118,37 @@ class EpisodesService(Service):
     async def open(
         cls, context: ServiceContext, parameters: EpisodesParameters
     ) -> AsyncGenerator[Self]:
-        """Open the vectors and begin to prune."""
-        engines, ttl_days = engine_config(context), parameters.ttl_days
+        """Open the graph and the vectors and begin to sweep."""
+        engines = engine_config(context)
         async with AsyncExitStack() as stack:
             vectors = await stack.enter_async_context(open_vectors(engines, COLLECTION))
-            usage = UsageCounts(
-                await stack.enter_async_context(open_vectors(engines, USAGE_COLLECTION))
-            )
+            graph = await stack.enter_async_context(open_graph(engines, SCHEMA))
+            usage = UsageCounts(graph)
             store = EpisodeStore(
                 vectors,
                 embed_by(context.caller),
-                ttl=None if ttl_days is None else timedelta(days=ttl_days),
+                ttl=parameters.ttl,
                 min_similarity=parameters.min_similarity,
             )
-            pruning = Pruning(
+            opt_outs = OptOuts(graph, OPT_OUTS, context.privacy.policy.opted_out_users)
+            episodes = Episodes(store, usage, Tombstones(graph, TOMBSTONES, opt_outs))
+            memories = EpisodeMemories(store, usage, parameters.half_life)
+            evicts = parameters.when_full != "reject"
+            retention = Retention("episode", memories, parameters, evicts=evicts)
+            retained = RetainedEpisodes(store, usage, memories, retention, episodes)
+            stack.push_async_callback(retained.write_usage)
+            await stack.enter_async_context(
+                periodic("The sweep of episodes", parameters.sweep_seconds, retained.sweep)
+            )
+            yield cls(
                 store,
                 usage,
-                max_per_scope=parameters.max_per_scope,
-                half_life=timedelta(days=parameters.half_life_days),
+                episodes,
+                retained,
+                vectors,
+                privacy=context.privacy,
+                opt_outs=opt_outs,
             )
-            stack.push_async_callback(pruning.write_usage)
-            await stack.enter_async_context(
-                periodic("The pruning of episodes", parameters.sweep_seconds, pruning.sweep)
-            )
-            yield cls(store, usage, vectors)
 
     async def store_counts(self) -> Sequence[StoreCount]:
         """How many episodes there are in all."""
@@ -116,17 +156,24 @@ class EpisodesService(Service):
 
     @answer_batch(STORE_EPISODE)
     async def store(self, requests: Sequence[StoreEpisodeRequest]) -> list[StoreEpisodeResponse]:
-        """Write a batch of what has arrived, one write for each scope."""
-        stored = {}
-        for scope, batch in by_scope(requests).items():
-            stored[scope] = iter(await self._store.store(scope, batch))
-            await self._usage.add_scope(scope)
-        answers = [next(stored[request.scope]) for request in requests]
-        return [StoreEpisodeResponse(episode_id=each, created=new) for each, new in answers]
+        """Write a batch of what has arrived.
+
+        Raises:
+            QuotaExceededError: the scope of one is full, and the flow evicts nothing.
+        """
+        requests = [(await self._privacy.clean(request)).message for request in requests]
+        return await self._retained.store(
+            [
+                Sent(request, received.sent_at)
+                for request, received in zip(requests, current_envelopes(), strict=True)
+            ]
+        )
 
     @answer(RETRIEVE_EPISODES)
     async def retrieve(self, request: RetrieveEpisodesRequest) -> RetrieveEpisodesResponse:
         """Search by goal; what is found was useful once more."""
+        if await self._opt_outs.is_out(request.user):
+            return RetrieveEpisodesResponse(episodes=(), opted_out=True)
         found = await self._store.search(
             request.scope, request.query, request.embedding, request.top_k, request.result
         )
@@ -147,13 +194,41 @@ class EpisodesService(Service):
     @answer(DELETE_EPISODE)
     async def delete(self, request: DeleteEpisodeRequest) -> DeleteEpisodeResponse:
         """Delete one episode."""
-        deleted = await self._store.delete(request.scope, [request.episode_id])
-        await self._usage.forget(request.scope, [request.episode_id])
-        return DeleteEpisodeResponse(deleted=deleted > 0)
+        deleted = await self._erase(request, ids=(request.episode_id,))
+        return DeleteEpisodeResponse(deleted=bool(deleted))
 
     @answer(DELETE_EPISODES)
     async def delete_scope(self, request: DeleteEpisodesRequest) -> DeleteEpisodesResponse:
         """Delete all episodes of a scope."""
-        deleted = await self._store.delete_scope(request.scope)
-        await self._usage.forget_scope(request.scope)
-        return DeleteEpisodesResponse(deleted=deleted)
+        return DeleteEpisodesResponse(deleted=len(await self._erase(request, everything=True)))
+
+    @answer(ERASE_EPISODES)
+    async def erase(self, request: EraseRequest) -> EraseResponse:
+        """Forget the episodes that are selected."""
+        return await answer_erase(request, current_envelope().sent_at, self._episodes, _erased)
+
+    @answer(OPT_OUT_EPISODES)
+    async def opt_out(self, request: OptOutRequest) -> OptOutResponse:
+        """Store no episodes of a user any more, or again."""
+        return await change_opt_out(
+            self._opt_outs,
+            request,
+            current_envelope().sent_at,
+            scopes=self._usage.scopes,
+            memories=self._episodes,
+        )
+
+    async def _erase(self, request: Scoped, **selected: Any) -> Sequence[Episode]:
+        wanted = EraseRequest(user=request.user, collection=request.collection, **selected)
+        sent_at = current_envelope().sent_at
+        return await self._episodes.erase(request.scope, Selection.of(wanted), sent_at)
+
+
+def _erased(episode: Episode) -> Erased:
+    return Erased(
+        kind="episode",
+        id=episode.id,
+        content=episode.goal,
+        conversation_id=episode.source,
+        invocation_id=episode.invocation_id,
+    )

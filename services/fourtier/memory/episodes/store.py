@@ -1,28 +1,37 @@
 """The episodes of scopes in a vector store, each under the vector of its goal."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from fourtier.engines.timestamps import as_text
 from fourtier.engines.vectors.protocol import Hit, Point, VectorStore
+from fourtier.engines.vectors.query import DenseLeg, Equals
 from fourtier.memory.episodes.records import (
     RESULT,
     ended_at,
     episode_id,
     from_hit,
+    said_at,
     to_episode,
     to_payload,
 )
 from fourtier.models.embeddings.client import Embed
-from fourtier.runtime.service.stores import Collection
+from fourtier.runtime.service.stores import Collection, Fields
 from fourtier.schema.episodes import Episode, Result, StoreEpisodeRequest
 from fourtier.schema.message import Scope, Vector
 
-COLLECTION = Collection("episodes", indexed=(RESULT,))
+COLLECTION = Collection("episodes", Fields(keywords=(RESULT,)))
 _PAGE = 1_000
 #: Characters of a goal that are embedded for a search; models read less.
 _MAX_QUERY = 8_000
+
+
+class Sent(NamedTuple):
+    """A request, and when it was sent."""
+
+    request: StoreEpisodeRequest
+    at: datetime
 
 
 class EpisodeStore:
@@ -46,29 +55,23 @@ class EpisodeStore:
         self._ttl = ttl
         self._min_similarity = min_similarity
 
-    async def store(
-        self, scope: Scope, requests: Sequence[StoreEpisodeRequest]
-    ) -> list[tuple[str, bool]]:
+    async def store(self, scope: Scope, sent: Sequence[Sent]) -> list[tuple[str, bool]]:
         """Write episodes over what was there under their ids; each id, and whether it is new."""
+        requests = [each.request for each in sent]
         goals = list(dict.fromkeys(request.goal for request in requests))
         vectors = dict(zip(goals, await self._embed(goals), strict=True))
         hits = await self._vectors.get(scope, [episode_id(request) for request in requests])
         known = {hit.id: from_hit(hit) for hit in hits}
-        now = datetime.now(UTC)
         stored: list[tuple[str, bool]] = []
-        written: dict[str, Episode] = {}
-        for request in requests:
+        points: dict[str, Point] = {}
+        for request, sent_at in sent:
             identity = episode_id(request)
-            written[identity] = to_episode(request, known.get(identity), now)
+            episode = to_episode(request, known.get(identity), sent_at)
+            payload = to_payload(episode, said_at(request, sent_at))
+            points[identity] = Point.of(identity, vectors[episode.goal], episode.goal, payload)
             stored.append((identity, identity not in known))
-            known[identity] = written[identity]
-        await self._vectors.upsert(
-            scope,
-            [
-                Point(episode.id, vectors[episode.goal], episode.goal, to_payload(episode))
-                for episode in written.values()
-            ],
-        )
+            known[identity] = episode
+        await self._vectors.upsert(scope, list(points.values()))
         return stored
 
     async def search(
@@ -77,10 +80,10 @@ class EpisodeStore:
         """Episodes with a goal like this one, best first, with the cosine as score."""
         if vector is None:
             vector = (await self._embed([goal[:_MAX_QUERY]]))[0]
-        where = {RESULT: result} if result else None
+        where = [Equals(RESULT, result)] if result else []
         limit = top_k
         while True:
-            hits = await self._vectors.similar(scope, vector, limit, where)
+            hits = await self._vectors.query(scope, [DenseLeg(vector)], limit, where)
             near = [hit for hit in hits if (hit.similarity or 0.0) >= self._min_similarity]
             living = [hit for hit in near if not self._expired(hit)]
             if len(living) >= top_k or len(near) < limit:
@@ -119,21 +122,9 @@ class EpisodeStore:
             after = page[-1].id
         return found
 
-    async def expired(self, scope: Scope) -> list[str]:
-        """The ids of expired episodes."""
-        if self._ttl is None:
-            return []
-        return [hit.id for hit in await self.all(scope) if self._expired(hit)]
+    async def stored_ids(self, scope: Scope, ids: Sequence[str]) -> list[str]:
+        """Those of the ids that are stored."""
+        return [hit.id for hit in await self._vectors.get(scope, ids)]
 
     def _expired(self, hit: Hit) -> bool:
-        return self._ttl is not None and ended_at(hit) < as_text(datetime.now(UTC) - self._ttl)
-
-
-def by_scope(
-    requests: Sequence[StoreEpisodeRequest],
-) -> dict[Scope, list[StoreEpisodeRequest]]:
-    """The requests of a batch, each scope's by themselves and in order."""
-    grouped: defaultdict[Scope, list[StoreEpisodeRequest]] = defaultdict(list)
-    for request in requests:
-        grouped[request.scope].append(request)
-    return grouped
+        return self._ttl is not None and ended_at(hit) <= as_text(datetime.now(UTC) - self._ttl)

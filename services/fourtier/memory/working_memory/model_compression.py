@@ -16,7 +16,7 @@ from fourtier.memory.working_memory.excerpt import fit
 from fourtier.memory.working_memory.records import RunKey
 from fourtier.memory.working_memory.rule_compression import condense
 from fourtier.memory.working_memory.store import TraceStore
-from fourtier.models.text.prompts import read_prompt
+from fourtier.models.text.quoting import quoted
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.errors import FourtierError
 from fourtier.runtime.rpc.caller import Caller
@@ -44,14 +44,14 @@ class Work:
 
 
 class ModelCondenser:
-    """Asks `completion` for better texts; one at a time for each run."""
+    """Asks `completion` for better texts, as `prompt` says; one at a time for each run."""
 
-    def __init__(self, caller: Caller, store: TraceStore, seconds: float) -> None:
+    def __init__(self, caller: Caller, store: TraceStore, seconds: float, prompt: str) -> None:
         self._caller = caller
         self._store = store
         self._seconds = seconds
         self._tasks: dict[RunKey, asyncio.Task[None]] = {}
-        self._prompt = read_prompt("fourtier.memory.working_memory", "condense")
+        self._prompt = prompt
 
     def start(self, key: RunKey, work: Work) -> None:
         """Begin to condense; what was begun for fewer steps of the run is cancelled."""
@@ -88,8 +88,8 @@ class ModelCondenser:
     async def _ask(self, work: Work) -> str:
         steps = await asyncio.to_thread(condense, work.items, _STEPS_TOKENS)
         parts = [
-            f"Notes so far:\n{work.before}" if work.before else "",
-            f"Steps since then:\n{steps}",
+            f"Notes so far:\n{quoted('steps', [work.before])}" if work.before else "",
+            f"Steps since then:\n{quoted('steps', [steps])}",
         ]
         request = CompleteRequest(
             messages=(
@@ -118,10 +118,10 @@ class ModelCondenser:
 
 @asynccontextmanager
 async def open_model_condenser(
-    caller: Caller, store: TraceStore, seconds: float
+    caller: Caller, store: TraceStore, seconds: float, prompt: str
 ) -> AsyncGenerator[ModelCondenser]:
     """A condenser that leaves no task behind."""
-    condenser = ModelCondenser(caller, store, seconds)
+    condenser = ModelCondenser(caller, store, seconds, prompt)
     try:
         yield condenser
     finally:

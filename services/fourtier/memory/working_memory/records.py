@@ -15,6 +15,9 @@ from fourtier.schema.working_memory import InRun, WorkingMemoryItem
 
 #: What one run may store: all of it is read whenever something is added.
 MAX_RUN_ITEMS, MAX_RUN_CHARACTERS = 5_000, 10_000_000
+#: Stands for the answer of a run that was forgotten, so that the request, when it comes again, is
+#: answered and not run again with its tools.
+FORGOTTEN = "What was asked here was forgotten."
 _NAMESPACE = uuid.UUID("c1d5b5d2-52a5-5b0e-8a0f-5b9f3f0f6a17")
 
 
@@ -45,6 +48,7 @@ class RunRecord:
 
     Attributes:
         answer: of a run that has ended; stays when the items are discarded.
+        forgotten: it was forgotten while it was under way; its answer will not be stored.
         discarded: the run is over and memory has learned of it; it takes no more items.
         known: the ids of the items that are on disk; None for a run that is not.
         read_at: when the run had been written last; another time tells of another writer.
@@ -56,6 +60,7 @@ class RunRecord:
     items: dict[str, WorkingMemoryItem] = field(default_factory=dict)
     condensed: Condensed = field(default_factory=Condensed)
     answer: str | None = None
+    forgotten: bool = False
     discarded: bool = False
     known: frozenset[str] | None = None
     read_at: str = ""
@@ -117,7 +122,7 @@ class RunRecord:
             "condensed": self.condensed.text,
             "condensed_through": self.condensed.through,
             "ended": self.answer is not None,
-            "answer": self.answer or "",
+            "answer": FORGOTTEN if self.forgotten else self.answer or "",
             "discarded": self.discarded,
             "touched_at": touched_at,
             "read_at": self.read_at,

@@ -12,10 +12,16 @@ from fourtier.engines.config import engine_config
 from fourtier.engines.counting import count_nodes
 from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.opening import open_graph
+from fourtier.memory.retention.opt_outs import OptOuts
+from fourtier.memory.retention.opting_out import change_opt_out
+from fourtier.memory.tombstones.selection import answer_erase
+from fourtier.memory.working_memory.forgetting import ErasedRun, Forgetting
 from fourtier.memory.working_memory.model_compression import ModelCondenser, open_model_condenser
 from fourtier.memory.working_memory.records import RunKey
-from fourtier.memory.working_memory.store import SCHEMA, TraceStore
+from fourtier.memory.working_memory.store import OPT_OUTS, SCHEMA, TraceStore
 from fourtier.memory.working_memory.traces import Traces
+from fourtier.models.text.prompts import Prompt, read_prompt
+from fourtier.runtime.privacy.redactor import Privacy
 from fourtier.runtime.service import (
     Parameters,
     Service,
@@ -23,9 +29,12 @@ from fourtier.runtime.service import (
     Stores,
     answer,
     answer_batch,
+    current_envelope,
     periodic,
 )
 from fourtier.runtime.settings import Settings
+from fourtier.schema.erasure import ERASE_WORKING_MEMORY, Erased, EraseRequest, EraseResponse
+from fourtier.schema.opt_out import OPT_OUT_WORKING_MEMORY, OptOutRequest, OptOutResponse
 from fourtier.schema.status import StoreCount
 from fourtier.schema.working_memory import (
     APPEND_WORKING_MEMORY,
@@ -52,6 +61,9 @@ class WorkingMemoryParameters(Parameters):
     condense_seconds: float = Field(
         default=60, gt=0, description="a model that takes longer is not waited for"
     )
+    prompts: dict[Literal["condense"], Prompt] = Field(
+        default={}, description="instead of that which the model is asked with, for `llm`"
+    )
     answer_retention_seconds: float = Field(
         default=3_600,
         ge=0,
@@ -68,6 +80,16 @@ class WorkingMemoryParameters(Parameters):
         default=60, gt=0, description="pause between two looks for what has expired"
     )
 
+    @property
+    def condense_prompt(self) -> str:
+        """How a model is asked to condense; `{tokens}` in it is how much it may write.
+
+        Raises:
+            StartupError: the flow names a file that cannot be read, or is empty.
+        """
+        own = self.prompts.get("condense")
+        return read_prompt("fourtier.memory.working_memory", "condense", own)
+
     def by_model(self, settings: Settings) -> bool:
         """Whether a model condenses. The bundled one is too small to be trusted with it."""
         named = settings.model_url is not None or settings.model_key is not None
@@ -81,8 +103,13 @@ class WorkingMemoryService(Service):
     parameters = WorkingMemoryParameters
     stores = Stores(SCHEMA)
 
-    def __init__(self, traces: Traces, graph: GraphStore) -> None:
+    def __init__(
+        self, traces: Traces, forgetting: Forgetting, graph: GraphStore, privacy: Privacy
+    ) -> None:
+        self._privacy = privacy
+        self._opt_outs = OptOuts(graph, OPT_OUTS, privacy.policy.opted_out_users)
         self._traces = traces
+        self._forgetting = forgetting
         self._graph = graph
 
     @classmethod
@@ -97,7 +124,12 @@ class WorkingMemoryService(Service):
             model: ModelCondenser | None = None
             if parameters.by_model(context.settings):
                 model = await stack.enter_async_context(
-                    open_model_condenser(context.caller, store, parameters.condense_seconds)
+                    open_model_condenser(
+                        context.caller,
+                        store,
+                        parameters.condense_seconds,
+                        parameters.condense_prompt,
+                    )
                 )
             traces = Traces(store, model)
             expire = partial(
@@ -108,7 +140,7 @@ class WorkingMemoryService(Service):
             await stack.enter_async_context(
                 periodic("The sweep of expired traces", parameters.sweep_seconds, expire)
             )
-            yield cls(traces, graph)
+            yield cls(traces, Forgetting(store, graph), graph, context.privacy)
 
     async def store_counts(self) -> Sequence[StoreCount]:
         """How many runs and steps there are in all."""
@@ -118,7 +150,8 @@ class WorkingMemoryService(Service):
     async def append(
         self, requests: Sequence[AppendWorkingMemoryRequest]
     ) -> list[AppendWorkingMemoryResponse]:
-        """Add items to runs and give back their traces."""
+        """Add items to runs and give back their traces, both without personal data."""
+        requests = [(await self._privacy.clean(request)).message for request in requests]
         traces = await self._traces.append(requests)
         return [AppendWorkingMemoryResponse(trace=trace) for trace in traces]
 
@@ -126,10 +159,34 @@ class WorkingMemoryService(Service):
     async def get(self, request: GetWorkingMemoryRequest) -> GetWorkingMemoryResponse:
         """Read a run's trace."""
         trace, ended_with = await self._traces.get(RunKey.of(request), full=request.full)
-        return GetWorkingMemoryResponse(trace=trace, answer=ended_with)
+        opted_out = await self._opt_outs.is_out(request.user)
+        return GetWorkingMemoryResponse(trace=trace, answer=ended_with, opted_out=opted_out)
 
     @answer(DISCARD_WORKING_MEMORY)
     async def discard(self, request: DiscardWorkingMemoryRequest) -> DiscardWorkingMemoryResponse:
-        """Drop a run's steps."""
-        discarded = await self._traces.discard(RunKey.of(request))
+        """Drop a run's steps, and its answer too of a user who has opted out."""
+        key = RunKey.of(request)
+        discarded = await self._traces.discard(key)
+        if await self._opt_outs.is_out(request.user):
+            await self._forgetting.forget_run(key)
         return DiscardWorkingMemoryResponse(discarded=discarded)
+
+    @answer(ERASE_WORKING_MEMORY)
+    async def erase(self, request: EraseRequest) -> EraseResponse:
+        """Forget the runs that are selected."""
+        return await answer_erase(request, current_envelope().sent_at, self._forgetting, _erased)
+
+    @answer(OPT_OUT_WORKING_MEMORY)
+    async def opt_out(self, request: OptOutRequest) -> OptOutResponse:
+        """Drop a user's runs with their answers when they end, or no more."""
+        return await change_opt_out(
+            self._opt_outs,
+            request,
+            current_envelope().sent_at,
+            scopes=lambda: self._forgetting.scopes(request.user),
+            memories=self._forgetting,
+        )
+
+
+def _erased(run: ErasedRun) -> Erased:
+    return Erased(kind="run", id=run.run_id, content=run.answer, invocation_id=run.run_id)

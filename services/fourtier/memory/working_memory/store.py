@@ -11,12 +11,15 @@ from datetime import UTC, datetime
 from fourtier.engines.graph.protocol import GraphStore, Row, Statement
 from fourtier.engines.graph.queries import load_queries, over
 from fourtier.engines.timestamps import as_text
+from fourtier.memory.retention.opt_outs import opt_outs_of
 from fourtier.memory.working_memory.compression import Condensed
-from fourtier.memory.working_memory.records import RunKey, RunRecord, to_item
+from fourtier.memory.working_memory.records import FORGOTTEN, RunKey, RunRecord, to_item
 from fourtier.runtime.service.stores import GraphSchema, Node, Relation
 
+OPT_OUTS = opt_outs_of("Run")
 SCHEMA = GraphSchema(
     nodes=[
+        OPT_OUTS,
         Node(
             "Run",
             dict.fromkeys(("id", "scope", "run_id", "condensed", "answer", "touched_at"), "STRING")
@@ -66,6 +69,7 @@ class TraceStore:
             run.read_at = str(row["touched_at"])
             run.condensed = Condensed(str(row["condensed"]), int(row["condensed_through"]))
             run.answer = str(row["answer"]) if row["ended"] else None
+            run.forgotten = row["answer"] == FORGOTTEN
             run.discarded = bool(row["discarded"])
             run.known = frozenset(run.items)
         return {run.key: run for run in runs.values()}

@@ -1,4 +1,4 @@
-"""Which episodes a sweep deletes: too many of a scope, and expired ones; on the real stores."""
+"""Which episodes go: too many of a scope, and expired ones; on the real stores."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -6,15 +6,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from qdrant_client import AsyncQdrantClient
 
+from fourtier.engines.graph.ladybug import open_ladybug
+from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.vectors.edge import open_edge
-from fourtier.engines.vectors.protocol import VectorStore
-from fourtier.engines.vectors.qdrant import QdrantVectorStore, create_collection
-from fourtier.memory.episodes import usage_counts
-from fourtier.memory.episodes.pruning import Pruning
-from fourtier.memory.episodes.store import EpisodeStore
-from fourtier.memory.episodes.usage_counts import UsageCounts
+from fourtier.memory.episodes.forgetting import Episodes
+from fourtier.memory.episodes.retention import EpisodeMemories, RetainedEpisodes
+from fourtier.memory.episodes.store import EpisodeStore, Sent
+from fourtier.memory.episodes.usage_counts import SCHEMA, TOMBSTONES, UsageCounts
+from fourtier.memory.retention.parameters import RetentionParameters
+from fourtier.memory.retention.policy import Retention
+from fourtier.memory.tombstones.store import Tombstones
+from fourtier.runtime.errors import QuotaExceededError
+from fourtier.runtime.service.stores import Fields
 from fourtier.schema.episodes import LIST_EPISODES, STORE_EPISODE, StoreEpisodeRequest
 from fourtier.schema.episodes import ListEpisodesRequest as ListRequest
 from fourtier.schema.message import Scope, Vector
@@ -28,66 +32,70 @@ class Opened:
     """A store, its counts and its pruning, with vectors that a test can foresee.
 
     Attributes:
-        vectors: the store of the counts.
+        graph: the store of the counts.
     """
 
     def __init__(
-        self, store: EpisodeStore, vectors: VectorStore, *, maximum: int, half_life_days: float
+        self,
+        store: EpisodeStore,
+        graph: GraphStore,
+        settings: RetentionParameters,
+        *,
+        half_life_days: float | None,
+        evicts: bool,
     ) -> None:
         self.store = store
-        self.vectors = vectors
-        self.usage = UsageCounts(vectors)
-        self.pruning = Pruning(
-            store, self.usage, max_per_scope=maximum, half_life=timedelta(days=half_life_days)
+        self.graph = graph
+        self.usage = UsageCounts(graph)
+        half_life = None if half_life_days is None else timedelta(days=half_life_days)
+        memories = EpisodeMemories(store, self.usage, half_life)
+        self.retained = RetainedEpisodes(
+            store,
+            self.usage,
+            memories,
+            Retention("episode", memories, settings, evicts=evicts),
+            Episodes(store, self.usage, Tombstones(graph, TOMBSTONES)),
         )
 
     async def store_episode(self, scope: Scope, identity: str, *, days_ago: float) -> None:
-        request = StoreEpisodeRequest(
-            user=scope.user,
-            collection=scope.collection,
-            goal=f"Task {identity}",
-            episode_id=identity,
-            timestamp=datetime.now(UTC) - timedelta(days=days_ago),
-        )
-        await self.store.store(scope, [request])
+        """Write an episode, also where there is no room for it."""
+        await self.store.store(scope, [sent(scope, identity, days_ago)])
         await self.usage.add_scope(scope)
 
     async def ids(self, scope: Scope) -> set[str]:
         return {hit.id for hit in await self.store.all(scope)}
 
 
+def sent(scope: Scope, identity: str, days_ago: float) -> Sent:
+    request = StoreEpisodeRequest(
+        user=scope.user,
+        collection=scope.collection,
+        goal=f"Task {identity}",
+        episode_id=identity,
+        timestamp=datetime.now(UTC) - timedelta(days=days_ago),
+    )
+    return Sent(request, datetime.now(UTC))
+
+
 async def embed(texts: Sequence[str]) -> list[Vector]:
     return [Vector.of([1.0, float(len(text))]) for text in texts]
 
 
-@pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")
-async def test_the_counts_fit_qdrant_as_well() -> None:
-    client = AsyncQdrantClient(":memory:")
-    try:
-        await create_collection(client, "usage", usage_counts.DIMENSIONS, [])
-        usage = UsageCounts(QdrantVectorStore(client, "usage", usage_counts.DIMENSIONS))
-        await usage.add_scope(ANN)
-        usage.note(ANN, ["e1"])
-        await usage.write(ANN, ["e1"])
-
-        assert (await usage.of(ANN, ["e1"]))["e1"].times == 1
-        assert await usage.scopes() == [ANN]
-        await usage.forget_scope(ANN)
-        assert await usage.scopes() == []
-    finally:
-        await client.close()
-
-
 @asynccontextmanager
 async def opened(
-    data: Path, *, maximum: int = 3, ttl_days: float | None = None, half_life_days: float = 30
+    data: Path,
+    *,
+    maximum: int = 3,
+    ttl_days: float | None = None,
+    half_life_days: float | None = 30,
+    evicts: bool = True,
 ) -> AsyncGenerator[Opened]:
     async with AsyncExitStack() as stack:
-        vectors = await stack.enter_async_context(open_edge(data / "e", 2, ["result"]))
-        counts = await stack.enter_async_context(open_edge(data / "u", usage_counts.DIMENSIONS, []))
-        ttl = None if ttl_days is None else timedelta(days=ttl_days)
-        store = EpisodeStore(vectors, embed, ttl=ttl, min_similarity=-1)
-        yield Opened(store, counts, maximum=maximum, half_life_days=half_life_days)
+        vectors = await stack.enter_async_context(open_edge(data / "e", 2, Fields(["result"])))
+        counts = await stack.enter_async_context(open_ladybug(data / "graph.lbug", SCHEMA))
+        settings = RetentionParameters(max_per_scope=maximum, ttl_days=ttl_days)
+        store = EpisodeStore(vectors, embed, ttl=settings.ttl, min_similarity=-1)
+        yield Opened(store, counts, settings, half_life_days=half_life_days, evicts=evicts)
 
 
 async def test_of_too_many_episodes_the_oldest_are_deleted(tmp_path: Path) -> None:
@@ -95,7 +103,7 @@ async def test_of_too_many_episodes_the_oldest_are_deleted(tmp_path: Path) -> No
         for days in range(6):
             await episodes.store_episode(ANN, f"e{days}", days_ago=days)
 
-        await episodes.pruning.sweep()
+        await episodes.retained.sweep()
 
         assert await episodes.ids(ANN) == {"e0", "e1", "e2"}
 
@@ -105,7 +113,7 @@ async def test_nothing_is_deleted_below_the_maximum(tmp_path: Path) -> None:
         for days in (1, 1_000, 30_000):
             await episodes.store_episode(ANN, f"e{days}", days_ago=days)
 
-        await episodes.pruning.sweep()
+        await episodes.retained.sweep()
 
         assert len(await episodes.ids(ANN)) == 3
 
@@ -116,7 +124,7 @@ async def test_an_old_episode_that_is_retrieved_stays(tmp_path: Path) -> None:
             await episodes.store_episode(ANN, f"e{days}", days_ago=days)
         episodes.usage.note(ANN, ["e90"])
 
-        await episodes.pruning.sweep()
+        await episodes.retained.sweep()
 
         assert await episodes.ids(ANN) == {"e90", "e1", "e2"}
 
@@ -129,7 +137,7 @@ async def test_more_uses_count_for_more_until_they_are_long_ago(tmp_path: Path) 
             episodes.usage.note(ANN, ["often"])
         episodes.usage.note(ANN, ["once"])
 
-        await episodes.pruning.sweep()
+        await episodes.retained.sweep()
 
         assert await episodes.ids(ANN) == {"often"}
 
@@ -139,12 +147,12 @@ async def test_usage_counts_are_there_in_the_next_process(tmp_path: Path) -> Non
         for days in (90, 1, 2, 3):
             await episodes.store_episode(ANN, f"e{days}", days_ago=days)
         episodes.usage.note(ANN, ["e90"])
-        await episodes.pruning.write_usage()
+        await episodes.retained.write_usage()
     async with opened(tmp_path) as episodes:
         episodes.usage.note(ANN, ["e90"])
         assert (await episodes.usage.of(ANN, ["e90", "e1"]))["e90"].times == 2
 
-        await episodes.pruning.sweep()
+        await episodes.retained.sweep()
 
         assert await episodes.ids(ANN) == {"e90", "e1", "e2"}
 
@@ -154,10 +162,10 @@ async def test_a_sweep_writes_the_usage_counts_to_disk(tmp_path: Path) -> None:
         await episodes.store_episode(ANN, "e1", days_ago=1)
         episodes.usage.note(ANN, ["e1"])
 
-        await episodes.pruning.sweep()
+        await episodes.retained.sweep()
 
         # As after a kill -9: another process knows what is on disk and nothing else.
-        after_a_crash = UsageCounts(episodes.vectors)
+        after_a_crash = UsageCounts(episodes.graph)
         assert (await after_a_crash.of(ANN, ["e1"]))["e1"].times == 1
 
 
@@ -167,10 +175,11 @@ async def test_every_scope_is_pruned_by_itself(tmp_path: Path) -> None:
             await episodes.store_episode(ANN, f"e{days}", days_ago=days)
         await episodes.store_episode(BOB, "e9", days_ago=9)
 
-        await episodes.pruning.sweep()
+        await episodes.retained.sweep()
 
         assert await episodes.ids(ANN) == {"e0", "e1"}
         assert await episodes.ids(BOB) == {"e9"}
+        assert await episodes.usage.scopes() == [ANN, BOB]
 
 
 async def test_expired_episodes_are_deleted_and_an_empty_scope_is_forgotten(tmp_path: Path) -> None:
@@ -179,7 +188,7 @@ async def test_expired_episodes_are_deleted_and_an_empty_scope_is_forgotten(tmp_
         await episodes.store_episode(BOB, "old", days_ago=11)
         await episodes.store_episode(BOB, "new", days_ago=9)
 
-        await episodes.pruning.sweep()
+        await episodes.retained.sweep()
 
         assert await episodes.ids(ANN) == set()
         assert await episodes.ids(BOB) == {"new"}
@@ -192,24 +201,49 @@ async def test_the_count_of_a_deleted_episode_is_not_written(tmp_path: Path) -> 
         episodes.usage.note(ANN, ["e1"])
         await episodes.store.delete(ANN, ["e1"])
 
-        await episodes.pruning.write_usage()
+        await episodes.retained.write_usage()
 
         assert await episodes.usage.of(ANN, ["e1"]) == {}
 
 
-async def test_more_scopes_than_a_page_are_all_known(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(usage_counts, "_PAGE", 2)
-    async with opened(tmp_path) as episodes:
-        many = {Scope(f"user{number}", "default") for number in range(5)}
-        for scope in many:
-            await episodes.usage.add_scope(scope)
+async def test_who_stores_makes_room(tmp_path: Path) -> None:
+    async with opened(tmp_path, maximum=2) as episodes:
+        for days in (3, 1, 2):
+            (answer,) = await episodes.retained.store([sent(ANN, f"e{days}", days)])
+            assert answer.created
+        assert await episodes.ids(ANN) == {"e1", "e2"}
 
-        assert set(await episodes.usage.scopes()) == many
+        (again,) = await episodes.retained.store([sent(ANN, "e3", 3)])
+        assert (again.created, again.not_stored) == (False, "evicted")
+        assert await episodes.ids(ANN) == {"e1", "e2"}
 
 
-async def test_the_service_prunes_by_itself(tmp_path: Path) -> None:
+async def test_by_age_an_old_episode_goes_although_it_is_retrieved(tmp_path: Path) -> None:
+    async with opened(tmp_path, maximum=2, half_life_days=None) as episodes:
+        await episodes.store_episode(ANN, "e90", days_ago=90)
+        episodes.usage.note(ANN, ["e90"])
+        await episodes.retained.store([sent(ANN, "e1", 1), sent(ANN, "e2", 2)])
+        assert await episodes.ids(ANN) == {"e1", "e2"}
+
+
+async def test_a_full_scope_rejects_what_is_new_and_nothing_else(tmp_path: Path) -> None:
+    async with opened(tmp_path, maximum=2, evicts=False) as episodes:
+        await episodes.retained.store([sent(ANN, "e1", 1), sent(ANN, "e2", 2)])
+        with pytest.raises(QuotaExceededError, match="2 of at most 2 episodes"):
+            await episodes.retained.store([sent(ANN, "e3", 3)])
+        (again,) = await episodes.retained.store([sent(ANN, "e1", 1)])
+        assert (again.created, again.not_stored) == (False, None)
+        assert await episodes.ids(ANN) == {"e1", "e2"}
+
+
+async def test_what_ended_too_long_ago_is_not_stored(tmp_path: Path) -> None:
+    async with opened(tmp_path, ttl_days=10) as episodes:
+        answers = await episodes.retained.store([sent(ANN, "e11", 11), sent(ANN, "e9", 9)])
+        assert [each.not_stored for each in answers] == ["expired", None]
+        assert await episodes.ids(ANN) == {"e9"}
+
+
+async def test_the_service_makes_room_by_itself(tmp_path: Path) -> None:
     services = {
         "embeddings": {},
         "episodes": {"max-per-scope": 2, "sweep-seconds": 0.02},
