@@ -1,0 +1,1 @@
+"""The archive: what was said and read, verbatim, in pages, searchable."""

@@ -1,0 +1,148 @@
+// LadybugDB finds what a MATCH names by its id at once, and reads whole columns for any other
+// condition. So the ids of sources and pages are made from names, and what is there is read first.
+
+// sources: Read how far some sources are.
+UNWIND $ids AS wanted
+MATCH (s:ArchiveSource {id: wanted})
+RETURN s.id AS id, s.version AS version, s.page AS page, s.tokens AS tokens,
+    s.entries AS entries, s.closed AS closed, coalesce(s.sent_at, '') AS sent_at
+
+// create_sources: Begin sources. Another writer cannot do so too.
+UNWIND $sources AS row
+CREATE (s:ArchiveSource {id: row.id, scope: row.scope, kind: row.kind, name: row.name,
+    version: row.next, claimed_for: row.next, page: row.page, tokens: row.tokens,
+    entries: row.entries, closed: row.closed, sent_at: row.sent_at})
+
+// set_sources: Note how far sources are, if nobody else has changed them since they were read. Who
+// writes to a node keeps others from it until the end of the transaction, so the version is compared
+// behind that.
+UNWIND $sources AS row
+MATCH (s:ArchiveSource {id: row.id})
+SET s.claimed_for = row.next
+WITH s, row
+WHERE s.version = row.version
+SET s.version = row.next, s.page = row.page, s.tokens = row.tokens, s.entries = row.entries,
+    s.closed = row.closed, s.sent_at = row.sent_at
+RETURN s.id AS id
+
+// create_pages: Begin pages.
+UNWIND $pages AS row
+CREATE (p:ArchivePage {id: row.id, scope: row.scope, kind: row.kind, source: row.source,
+    number: row.number, closed: false, changed_at: row.changed_at})
+
+// close_pages: Note that pages get no more entries.
+UNWIND $pages AS row
+MATCH (p:ArchivePage {id: row.id})
+SET p.closed = true
+
+// touch_pages: Note when something was added to pages.
+UNWIND $pages AS row
+MATCH (p:ArchivePage {id: row.id})
+SET p.changed_at = row.changed_at
+
+// add_entries: Write entries that are new on their pages.
+UNWIND $entries AS row
+MATCH (p:ArchivePage {id: row.page_id})
+CREATE (p)-[:HOLDS]->(e:ArchiveEntry {id: row.id, scope: row.scope, kind: row.kind,
+    source: row.source, page: row.page, position: row.position, invocation_id: row.invocation_id,
+    part: row.part, speaker: row.speaker, text: row.text, said_at: row.said_at,
+    sent_at: row.sent_at})
+
+// set_entries: Write later texts of entries over what was there.
+UNWIND $entries AS row
+MATCH (e:ArchiveEntry {id: row.id})
+SET e.speaker = row.speaker, e.text = row.text, e.said_at = row.said_at, e.sent_at = row.sent_at
+RETURN e.id AS id
+
+// leave_pages: Take entries off their pages.
+UNWIND $entries AS row
+MATCH (:ArchivePage)-[h:HOLDS]->(:ArchiveEntry {id: row.id})
+DELETE h
+
+// come_on_pages: Put entries on pages that exist.
+UNWIND $entries AS row
+MATCH (p:ArchivePage {id: row.page_id}), (e:ArchiveEntry {id: row.id})
+SET e.page = row.page
+CREATE (p)-[:HOLDS]->(e)
+
+// entries: Read entries of some scopes by their ids.
+UNWIND $ids AS wanted
+MATCH (e:ArchiveEntry {id: wanted})
+WHERE e.scope IN $scopes
+RETURN e.id AS id, e.scope AS scope, e.kind AS kind, e.source AS source, e.page AS page,
+    e.position AS position, e.invocation_id AS invocation_id, e.part AS part,
+    e.speaker AS speaker, e.text AS text, e.said_at AS said_at, e.sent_at AS sent_at
+
+// entries_of: Read the entries of some pages of a scope, in their order.
+UNWIND $pages AS wanted
+MATCH (p:ArchivePage {id: wanted})-[:HOLDS]->(e:ArchiveEntry)
+WHERE p.scope = $scope AND e.scope = $scope
+RETURN e.id AS id, e.scope AS scope, e.kind AS kind, e.source AS source, e.page AS page,
+    e.position AS position, e.invocation_id AS invocation_id, e.part AS part,
+    e.speaker AS speaker, e.text AS text, e.said_at AS said_at, e.sent_at AS sent_at
+ORDER BY position
+
+// pages: Read some pages of a scope.
+UNWIND $ids AS wanted
+MATCH (p:ArchivePage {id: wanted})
+WHERE p.scope = $scope
+RETURN p.id AS id, p.kind AS kind, p.source AS source, p.number AS number, p.closed AS closed
+
+// list_pages: Read pages of a scope, those that were last added to first.
+MATCH (p:ArchivePage)
+WHERE p.scope = $scope
+RETURN p.id AS id, p.kind AS kind, p.source AS source, p.number AS number, p.closed AS closed,
+    p.changed_at AS changed_at
+ORDER BY changed_at DESC, source, number, id
+SKIP $offset LIMIT $limit
+
+// count_pages: Count the pages of a scope.
+MATCH (p:ArchivePage)
+WHERE p.scope = $scope
+RETURN count(p) AS number
+
+// said: Read entries of a scope that were said until a time, in the order of their ids.
+MATCH (e:ArchiveEntry)
+WHERE e.scope = $scope AND e.said_at <= $until AND e.id > $after
+RETURN e.id AS id, e.scope AS scope, e.kind AS kind, e.source AS source, e.page AS page,
+    e.position AS position, e.invocation_id AS invocation_id, e.part AS part,
+    e.speaker AS speaker, e.text AS text, e.said_at AS said_at, e.sent_at AS sent_at
+ORDER BY id
+LIMIT $limit
+
+// delete_entries: Delete entries.
+UNWIND $ids AS wanted
+MATCH (e:ArchiveEntry {id: wanted})
+DETACH DELETE e
+
+// delete_pages: Delete pages.
+UNWIND $ids AS wanted
+MATCH (p:ArchivePage {id: wanted})
+DETACH DELETE p
+
+// delete_sources: Delete sources, if nobody else has changed them since they were read.
+UNWIND $sources AS row
+MATCH (s:ArchiveSource {id: row.id})
+SET s.claimed_for = row.next
+WITH s, row
+WHERE s.version = row.version
+DETACH DELETE s
+
+// everything: Read entries of all scopes in the order of their ids, beginning behind one.
+MATCH (e:ArchiveEntry)
+WHERE e.id > $after
+RETURN e.id AS id, e.scope AS scope, e.kind AS kind, e.source AS source, e.page AS page,
+    e.position AS position, e.invocation_id AS invocation_id, e.part AS part,
+    e.speaker AS speaker, e.text AS text, e.said_at AS said_at, e.sent_at AS sent_at
+ORDER BY id
+LIMIT $limit
+
+// number: Count the entries of all scopes.
+MATCH (e:ArchiveEntry)
+RETURN count(e) AS number
+
+// scopes_of: Read which scopes whose keys begin so have an archive.
+MATCH (s:ArchiveSource)
+WHERE s.scope STARTS WITH $prefix
+RETURN DISTINCT s.scope AS scope
+ORDER BY scope

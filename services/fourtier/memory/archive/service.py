@@ -1,0 +1,292 @@
+"""`archive`: what was said and read, verbatim, in pages, searchable the moment it is written."""
+
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
+from typing import Literal, Self
+
+from pydantic import Field
+
+from fourtier.engines.config import engine_config
+from fourtier.engines.counting import count_nodes
+from fourtier.engines.graph.protocol import GraphStore
+from fourtier.engines.opening import open_graph, open_vectors
+from fourtier.memory.archive.documents import Documents
+from fourtier.memory.archive.entries import Entry, Source, of_run, of_turn
+from fourtier.memory.archive.forgetting import ArchiveWriter
+from fourtier.memory.archive.graph_schema import OPT_OUTS, SCHEMA, TOMBSTONES
+from fourtier.memory.archive.index import COLLECTION, ArchiveIndex
+from fourtier.memory.archive.messages import erased_message, page_message
+from fourtier.memory.archive.retention import ArchiveMemories, RetainedArchive
+from fourtier.memory.archive.search import ArchiveSearch
+from fourtier.memory.archive.store import ArchiveStore
+from fourtier.memory.retention.opt_outs import OptOuts
+from fourtier.memory.retention.opting_out import change_opt_out
+from fourtier.memory.retention.parameters import CENTURY, RetentionParameters
+from fourtier.memory.retention.policy import Retention
+from fourtier.memory.tombstones.selection import Selection, answer_erase
+from fourtier.memory.tombstones.store import Tombstones
+from fourtier.models.embeddings.client import embed_by
+from fourtier.runtime.privacy.redactor import Privacy
+from fourtier.runtime.service import (
+    Service,
+    ServiceContext,
+    Stores,
+    answer,
+    current_envelope,
+    current_envelopes,
+    on,
+    on_batch,
+    periodic,
+)
+from fourtier.schema.agent import INVOCATION_ENDED, InvocationEnded
+from fourtier.schema.archive import (
+    ERASE_ARCHIVE,
+    GET_PAGE,
+    LIST_PAGES,
+    OPT_OUT_ARCHIVE,
+    REINDEX_ARCHIVE,
+    SEARCH_ARCHIVE,
+    STORE_DOCUMENT,
+    ArchiveHit,
+    FoundBy,
+    GetPageRequest,
+    GetPageResponse,
+    ListPagesRequest,
+    ListPagesResponse,
+    ReindexArchiveRequest,
+    ReindexArchiveResponse,
+    SearchArchiveRequest,
+    SearchArchiveResponse,
+    StoreDocumentRequest,
+    StoreDocumentResponse,
+)
+from fourtier.schema.conversations import (
+    CONVERSATION_ENDED,
+    DELETE_CONVERSATION,
+    DIALOGUE_RECORDED,
+    ConversationEnded,
+    DeleteConversationRequest,
+    DialogueTurn,
+)
+from fourtier.schema.erasure import EraseRequest, EraseResponse
+from fourtier.schema.message import Scope
+from fourtier.schema.opt_out import OptOutRequest, OptOutResponse
+from fourtier.schema.status import StoreCount
+
+#: Imports come in floods; a bigger batch costs the same one commit.
+_MAX_TURNS = 256
+#: Entries that one call indexes.
+_REINDEXED = 100
+
+
+class ArchiveParameters(RetentionParameters):
+    """How long entries are stored, how many, and how long a search waits."""
+
+    ttl_days: float | None = Field(
+        default=None, gt=0, le=CENTURY, description="stored for so long after it was said"
+    )
+    when_full: Literal["evict-oldest", "reject"] = Field(
+        default="evict-oldest",
+        description="what was said longest ago goes, or what is new is rejected",
+    )
+    embedding_seconds: float = Field(
+        default=3,
+        gt=0,
+        description="after so long without a vector of the query only its words are searched",
+    )
+
+
+class ArchiveService(Service):
+    """Owns the archives of all scopes."""
+
+    name = "archive"
+    parameters = ArchiveParameters
+    stores = Stores(SCHEMA, [COLLECTION])
+
+    def __init__(
+        self,
+        store: ArchiveStore,
+        index: ArchiveIndex,
+        search: ArchiveSearch,
+        writer: ArchiveWriter,
+        retained: RetainedArchive,
+        *,
+        graph: GraphStore,
+        privacy: Privacy,
+        opt_outs: OptOuts,
+    ) -> None:
+        self._store = store
+        self._index = index
+        self._search = search
+        self._writer = writer
+        self._retained = retained
+        self._documents = Documents(store, writer, retained)
+        self._graph = graph
+        self._privacy = privacy
+        self._opt_outs = opt_outs
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls, context: ServiceContext, parameters: ArchiveParameters
+    ) -> AsyncGenerator[Self]:
+        """Open the graph and the vectors and begin to sweep."""
+        engines = engine_config(context)
+        async with AsyncExitStack() as stack:
+            graph = await stack.enter_async_context(open_graph(engines, SCHEMA))
+            vectors = await stack.enter_async_context(open_vectors(engines, COLLECTION))
+            store, embed = ArchiveStore(graph), embed_by(context.caller)
+            index = ArchiveIndex(store, vectors, embed)
+            opt_outs = OptOuts(graph, OPT_OUTS, context.privacy.policy.opted_out_users)
+            writer = ArchiveWriter(store, index, Tombstones(graph, TOMBSTONES, opt_outs))
+            memories = ArchiveMemories(graph, store, writer)
+            evicts = parameters.when_full != "reject"
+            retention = Retention("entry", memories, parameters, evicts=evicts)
+            await stack.enter_async_context(
+                periodic("The sweep of the archive", parameters.sweep_seconds, retention.sweep)
+            )
+            yield cls(
+                store,
+                index,
+                ArchiveSearch(store, vectors, embed, parameters.embedding_seconds),
+                writer,
+                RetainedArchive(writer, memories, retention),
+                graph=graph,
+                privacy=context.privacy,
+                opt_outs=opt_outs,
+            )
+
+    async def store_counts(self) -> Sequence[StoreCount]:
+        """How many pages and entries there are in all."""
+        return await count_nodes(self._graph, {"ArchivePage": "pages", "ArchiveEntry": "entries"})
+
+    @on_batch(INVOCATION_ENDED)
+    async def archive_runs(self, events: Sequence[InvocationEnded]) -> None:
+        """Archive what runs were asked, what their tools found, and what they answered."""
+        entries: list[Entry] = []
+        for event, received in zip(events, current_envelopes(), strict=True):
+            entries += of_run((await self._privacy.clean(event)).message, received.sent_at)
+        await self._retained.append(entries, datetime.now(UTC))
+
+    @on_batch(DIALOGUE_RECORDED, max_batch_size=_MAX_TURNS)
+    async def archive_turns(self, turns: Sequence[DialogueTurn]) -> None:
+        """Archive imported dialogue."""
+        entries = [
+            of_turn((await self._privacy.clean(turn)).message, received.sent_at)
+            for turn, received in zip(turns, current_envelopes(), strict=True)
+        ]
+        await self._retained.append(entries, datetime.now(UTC))
+
+    @answer(STORE_DOCUMENT)
+    async def store(self, part: StoreDocumentRequest) -> StoreDocumentResponse:
+        """Archive a part of a document; of who has opted out nothing changes."""
+        if await self._opt_outs.is_out(part.user):
+            return StoreDocumentResponse(stored=0, unchanged=0, not_stored=len(part.blocks))
+        cleaned = (await self._privacy.clean(part)).message
+        return await self._documents.add(cleaned, current_envelope().sent_at)
+
+    @on(CONVERSATION_ENDED)
+    async def close_page(self, event: ConversationEnded) -> None:
+        """Close the page of a conversation that has ended."""
+        source = Source(event.scope, "conversation", event.conversation_id)
+        await self._store.close_page(source)
+
+    @on(DELETE_CONVERSATION.topic)
+    async def delete_conversation(self, request: DeleteConversationRequest) -> None:
+        """Delete what was said in a conversation whose record is deleted."""
+        wanted = EraseRequest(
+            user=request.user,
+            collection=request.collection,
+            conversation_id=request.conversation_id,
+        )
+        sent_at = current_envelope().sent_at
+        await self._writer.erase(request.scope, Selection.of(wanted), sent_at)
+
+    @answer(SEARCH_ARCHIVE)
+    async def search(self, request: SearchArchiveRequest) -> SearchArchiveResponse:
+        """Find entries."""
+        if await self._opt_outs.is_out(request.user):
+            return SearchArchiveResponse(hits=(), opted_out=True)
+        hits, left_out = await self._search.search(request, self._retained.expired_until)
+        return SearchArchiveResponse(
+            hits=tuple(
+                ArchiveHit(
+                    entry=hit.entry.to_message(),
+                    score=hit.score,
+                    legs={
+                        name: FoundBy(rank=found.rank, score=found.score)
+                        for name, found in hit.legs.items()
+                    },
+                )
+                for hit in hits
+            ),
+            left_out=left_out,
+        )
+
+    @answer(GET_PAGE)
+    async def get(self, request: GetPageRequest) -> GetPageResponse:
+        """Read a page."""
+        page_id = request.page_id
+        if not page_id and request.entry_id:
+            found = await self._store.by_ids({request.entry_id: request.scope})
+            page_id = found[request.entry_id].page_id if found else ""
+        rows = await self._store.pages(request.scope, [page_id] if page_id else [])
+        if not rows:
+            return GetPageResponse(page=None)
+        entries = await self._living(request.scope, [page_id])
+        if not entries:
+            return GetPageResponse(page=None)
+        return GetPageResponse(
+            page=page_message(rows[0], entries),
+            entries=tuple(each.to_message() for each in entries),
+        )
+
+    @answer(LIST_PAGES)
+    async def list(self, request: ListPagesRequest) -> ListPagesResponse:
+        """Read a part of a scope's list of pages."""
+        rows, total = await self._store.list_pages(request.scope, request.limit, request.offset)
+        ids = [str(row["id"]) for row in rows]
+        on_page: dict[str, list[Entry]] = {name: [] for name in ids}
+        for entry in await self._living(request.scope, ids):
+            on_page[entry.page_id].append(entry)
+        return ListPagesResponse(
+            pages=tuple(
+                page_message(row, on_page[str(row["id"])])
+                for row in rows
+                if on_page[str(row["id"])]
+            ),
+            total=total,
+        )
+
+    async def _living(self, scope: Scope, pages: Iterable[str]) -> Sequence[Entry]:
+        """What pages have that has not expired."""
+        until = self._retained.expired_until
+        return [each for each in await self._store.on_pages(scope, pages) if each.said_at > until]
+
+    @answer(REINDEX_ARCHIVE, max_concurrency=1)
+    async def reindex(self, request: ReindexArchiveRequest) -> ReindexArchiveResponse:
+        """Make a part of the index from the graph, with the embedding model of now."""
+        entries = await self._store.everything(request.cursor, _REINDEXED)
+        await self._index.write_again(entries)
+        return ReindexArchiveResponse(
+            cursor=entries[-1].id if len(entries) == _REINDEXED else "",
+            indexed=len(entries),
+            entries=await self._store.number(),
+        )
+
+    @answer(ERASE_ARCHIVE)
+    async def erase(self, request: EraseRequest) -> EraseResponse:
+        """Forget the entries that are selected."""
+        return await answer_erase(request, current_envelope().sent_at, self._writer, erased_message)
+
+    @answer(OPT_OUT_ARCHIVE)
+    async def opt_out(self, request: OptOutRequest) -> OptOutResponse:
+        """Archive nothing of a user any more, or again."""
+        return await change_opt_out(
+            self._opt_outs,
+            request,
+            current_envelope().sent_at,
+            scopes=lambda: self._writer.scopes(request.user),
+            memories=self._writer,
+        )
