@@ -1,0 +1,48 @@
+"""What a research may take, and what it has taken."""
+
+import time
+
+from fourtier.models.text.structured import Usage
+from fourtier.schema.researcher import Method
+
+
+class Budget:
+    """Time and completions of one research.
+
+    Args:
+        seconds: after so long no round begins, and no model is waited for.
+        method: the one that was chosen.
+        max_completions: how often the model may be asked.
+
+    Attributes:
+        usage: what the model's completions took.
+        degraded: roles that went by rule although a model was chosen, and why.
+    """
+
+    def __init__(self, seconds: float, method: Method = "rule", max_completions: int = 0) -> None:
+        self.method: Method = method
+        self.max_completions = max_completions
+        self.usage = Usage()
+        self.degraded: dict[str, str] = {}
+        self._begun = time.monotonic()
+        self._seconds = seconds
+
+    @property
+    def milliseconds(self) -> float:
+        """Since the research began."""
+        return (time.monotonic() - self._begun) * 1_000
+
+    @property
+    def seconds_left(self) -> float:
+        """Until its time is over; less than 0 when it is."""
+        return self._begun + self._seconds - time.monotonic()
+
+    @property
+    def completions_left(self) -> int:
+        """How often the model may still be asked."""
+        return max(0, self.max_completions - self.usage.completions)
+
+    @property
+    def is_out_of_completions(self) -> bool:
+        """Whether a model was chosen that must not be asked any more."""
+        return self.method == "llm" and self.completions_left == 0
