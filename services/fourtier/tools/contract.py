@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from fourtier.runtime.rpc.caller import Caller
@@ -18,12 +19,17 @@ class RunContext:
         scope: the user and the collection whose memory the run uses.
         conversation_id: the conversation that the run belongs to.
         caller: asks other services of the flow.
+        said_at: when what the tool learns counts as said: when the question was sent, whenever the
+            tool runs, and one microsecond later for each step.
+        question: what the user asked in the run, word for word.
     """
 
     run_id: str
     scope: Scope
     conversation_id: str
     caller: Caller
+    said_at: datetime
+    question: str = ""
 
 
 class ToolError(Exception):

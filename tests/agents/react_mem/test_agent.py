@@ -41,11 +41,12 @@ async def agent(
     data: Path,
     *script: Any,
     without: tuple[str, ...] = (),
+    archive: bool = False,
     bus: str = "memory://",
     **parameters: Any,
 ) -> AsyncGenerator[tuple[RunningFlow, Client, ScriptedModel]]:
     services = {name: values for name, values in ALL.items() if name not in without}
-    services |= {"agent": parameters}
+    services |= {"agent": parameters} | ({"archive": {}} if archive else {})
     async with (
         scripted_model(*script) as model,
         running_flow(data, services, bus=bus, settings=model.settings) as flow,
@@ -72,6 +73,29 @@ async def test_what_is_remembered_stands_in_the_prompt_and_is_named_in_the_reply
     assert reply.in_token > 0
     assert reply.model
     assert set(reply.metadata.timings_ms) >= {"embed", "facts", "episodes", "conversation", "total"}
+    assert reply.metadata.tiers_left_out == {}
+
+
+async def test_what_was_said_elsewhere_is_remembered_word_for_word(tmp_path: Path) -> None:
+    script = [Says("Noted."), Says("Noted."), Says("Behind the barn.")]
+    question = "Where is the violoncello?"
+    async with agent(tmp_path, *script, archive=True) as (_, client, model):
+        said = "Do you know that the violoncello is behind the barn?"
+        await client.answer(said, user="ann", conversation_id="c1")
+        await client.answer("The violoncello is blue, no?", user="ann", conversation_id="c2")
+
+        async def archived() -> bool:
+            return len((await client.archive.search(ANN, question, top_k=9)).hits) == 4
+
+        await wait_until(archived)
+        reply = await client.answer(question, user="ann", conversation_id="c2")
+
+    used = [each for each in reply.metadata.memories if each.tier == "archive"]
+    assert used[0].content == said
+    assert '<data from="archive">' in model.requests[2].text
+    assert said in model.requests[2].text
+    # What the conversation has stands there once.
+    assert model.requests[2].text.count("The violoncello is blue") == 1
     assert reply.metadata.tiers_left_out == {}
 
 
@@ -180,7 +204,13 @@ async def test_history_state_and_group_are_honoured(tmp_path: Path) -> None:
 
     assert "I looked in the attic" in model.requests[0].text
     assert "searching the house" in model.requests[0].text
-    assert set(model.requests[0].tools) == {"retrieve_facts", "recall_episodes", "store_fact"}
+    assert set(model.requests[0].tools) == {
+        "retrieve_facts",
+        "recall_episodes",
+        "research_memory",
+        "store_fact",
+        "forget",
+    }
 
 
 async def test_a_model_that_rejects_the_request_ends_the_run_with_its_reason(
@@ -274,6 +304,10 @@ async def test_an_interrupted_run_is_continued(
         assert "unknown" in observation
     assert observation in model.requests[0].text
     assert got[-1].content == "See above."
+    assert got[-1].metadata is not None
+    assert [step.status for step in got[-1].metadata.steps] == [
+        "ok" if idempotent else "interrupted"
+    ]
 
 
 async def test_the_trace_is_discarded_and_the_answer_stays(tmp_path: Path) -> None:

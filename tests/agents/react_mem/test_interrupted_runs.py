@@ -1,11 +1,13 @@
 """What must hold when a run is interrupted or cannot record what it does."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from fourtier.runtime.bus.contract import Address
 from fourtier.schema.agent import AGENT_REQUEST, INVOCATION_ENDED, AgentRequest, AgentResponse
+from fourtier.schema.facts import STORE_FACT
 from fourtier.schema.working_memory import (
     APPEND_WORKING_MEMORY,
     AppendWorkingMemoryRequest,
@@ -50,11 +52,18 @@ async def test_without_working_memory_a_tool_that_must_not_run_twice_is_not_run(
     assert ("was not run: its start cannot be recorded" in observation) is not idempotent
     assert observation in model.requests[1].text
     assert got[-1].content == "Done."
+    assert got[-1].metadata is not None
+    assert [step.status for step in got[-1].metadata.steps] == ["ok" if idempotent else "not-run"]
 
 
 async def test_a_run_that_was_killed_after_its_answer_reaches_memory(tmp_path: Path) -> None:
     """The answer is in working memory; its event and its last reply were never sent."""
-    step = {"step": 0, "timestamp": datetime.now(UTC)}
+    asked_at, answered_at = (datetime(2026, 3, 1, 9, minute, tzinfo=UTC) for minute in (0, 2))
+    step = {
+        "step": 0,
+        "timestamp": answered_at,
+        "metadata": {"asked_at": asked_at.isoformat()},
+    }
     items = (
         WorkingMemoryItem.model_validate(
             step
@@ -62,7 +71,7 @@ async def test_a_run_that_was_killed_after_its_answer_reaches_memory(tmp_path: P
                 "id": "r1/0/action",
                 "type": "action",
                 "content": "clock({})",
-                "metadata": {"tool": "clock", "arguments": {}},
+                "metadata": {"tool": "clock", "arguments": {}, "asked_at": asked_at.isoformat()},
             }
         ),
         WorkingMemoryItem.model_validate(
@@ -87,8 +96,11 @@ async def test_a_run_that_was_killed_after_its_answer_reaches_memory(tmp_path: P
     assert model.requests == []
     assert ended.ids == ["r1/ended"]
     assert (event.run_id, event.question, event.answer) == ("r1", "Pay the bill", "It is noon.")
+    assert (event.started_at, event.ended_at) == (asked_at, answered_at)
     assert event.succeeded
-    assert [(each.action, each.observation) for each in event.steps] == [("clock", "noon")]
+    (step_told,) = event.steps
+    assert (step_told.action, step_told.observation) == ("clock", "noon")
+    assert step_told.status == "unknown"  # recorded by a version that did not say it
 
 
 async def test_a_very_long_message_id_makes_a_run_like_any_other(tmp_path: Path) -> None:
@@ -100,3 +112,32 @@ async def test_a_very_long_message_id_makes_a_run_like_any_other(tmp_path: Path)
     assert got[-1].metadata is not None
     assert len(got[-1].metadata.run_id) == 64
     assert got[-1].metadata.tiers_left_out == {}
+
+
+async def test_what_is_learned_in_a_run_was_said_when_the_question_was_sent(
+    tmp_path: Path,
+) -> None:
+    """The question waited for minutes, as after an outage or a redelivery."""
+    sent_at = datetime(2026, 3, 1, 9, 0, 0, 7, tzinfo=UTC)
+    facts = [Calls("store_fact", {"fact_content": f"Ann lives in {town}."}) for town in TOWNS]
+    async with (
+        agent(tmp_path, *facts, Says("Noted.")) as (flow, _client, _model),
+        listening(flow.bus, INVOCATION_ENDED) as ended,
+        listening(flow.bus, STORE_FACT.topic) as stored,
+    ):
+        await flow.bus.publish(
+            Address(AGENT_REQUEST.topic.name),
+            request().model_dump_json().encode(),
+            key="k",
+            properties={"id": "q", "sent-at": str(int(sent_at.timestamp()) * 1_000_000 + 7)},
+        )
+        event = await ended.next()
+        first, second = await stored.take(2)
+
+    assert event.started_at == sent_at
+    assert [first.content, second.content] == [f"Ann lives in {town}." for town in TOWNS]
+    assert first.timestamp == sent_at
+    assert second.timestamp == sent_at + timedelta(microseconds=1)
+
+
+TOWNS = ("Oslo", "Bergen")

@@ -2,22 +2,26 @@
 
 import asyncio
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from fourtier.agents.react_mem.observation import Observation
 from fourtier.agents.react_mem.tools.builtin import calculator, clock
 from fourtier.agents.react_mem.tools.toolbox import Toolbox, build_toolbox
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.rpc.caller import Caller
+from fourtier.schema.agent import MemoryMode
 from fourtier.schema.completion import MALFORMED_ARGUMENTS
 from fourtier.schema.message import Metadata, Scope
 from fourtier.tools import tool
-from fourtier.tools.contract import RunContext
+from fourtier.tools.contract import RunContext, ToolError
 from fourtier.tools.functions import FunctionTool
 
-CONTEXT = RunContext("run", Scope("ann", "default"), "c1", Caller(MemoryBus()))
+NOW = datetime(2026, 3, 1, 10, tzinfo=UTC)
+CONTEXT = RunContext("run", Scope("ann", "default"), "c1", Caller(MemoryBus()), NOW)
 
 
 async def use(
@@ -27,8 +31,14 @@ async def use(
     seconds: float = 60,
     limit: int = 1_000,
 ) -> str:
+    return (await observed(function, arguments, seconds=seconds, limit=limit)).text
+
+
+async def observed(
+    function: Callable[..., Any], arguments: Metadata, *, seconds: float = 60, limit: int = 1_000
+) -> Observation:
     box = Toolbox([FunctionTool(function)], seconds=seconds, limit=limit)
-    offered = box.offered((), memory=True)
+    offered = box.offered((), "read-write")
     return await box.use(offered[0].name, arguments, offered, CONTEXT)
 
 
@@ -75,9 +85,24 @@ async def test_a_tool_that_raises_or_hangs_becomes_an_observation() -> None:
         await asyncio.Event().wait()
         return "never"
 
-    assert await use(broken, {}) == "The tool broken failed: KeyError: 'lost'"
-    observation = await use(hanging, {}, seconds=0.2)
-    assert observation == "The tool hanging did not finish within 0.2 seconds."
+    assert await observed(broken, {}) == Observation(
+        "The tool broken failed: KeyError: 'lost'", "failed"
+    )
+    assert await observed(hanging, {}, seconds=0.2) == Observation(
+        "The tool hanging did not finish within 0.2 seconds.", "failed"
+    )
+
+
+async def test_the_status_says_what_the_text_may_not() -> None:
+    def say() -> str:
+        """Say something that sounds like a failure."""
+        return "The tool say failed: it did not"
+
+    def deny() -> str:
+        raise ToolError("not today")
+
+    assert (await observed(say, {})).status == "ok"
+    assert (await observed(deny, {})).status == "failed"
 
 
 async def test_results_are_json_and_bounded() -> None:
@@ -95,8 +120,9 @@ async def test_results_are_json_and_bounded() -> None:
 
 async def test_a_tool_that_does_not_exist_is_answered_with_those_that_do() -> None:
     box = build_toolbox((), seconds=1, limit=1_000)
-    answer = await box.use("fly", {}, box.offered((), memory=True), CONTEXT)
-    assert answer.startswith("There is no tool 'fly'. There are: retrieve_facts,")
+    answer = await box.use("fly", {}, box.offered((), "read-write"), CONTEXT)
+    assert answer.text.startswith("There is no tool 'fly'. There are: retrieve_facts,")
+    assert answer.status == "rejected"
 
 
 def test_groups_and_memory_decide_what_is_offered() -> None:
@@ -111,14 +137,31 @@ def test_groups_and_memory_decide_what_is_offered() -> None:
         limit=9,
     )
 
-    def names(groups: tuple[str, ...], *, memory: bool) -> set[str]:
-        return {spec.name for spec in box.offered(groups, memory=memory)}
+    def names(groups: tuple[str, ...], memory: MemoryMode) -> set[str]:
+        return {spec.name for spec in box.offered(groups, memory)}
 
-    assert names(("billing",), memory=True) == {"charge"}
-    assert names((), memory=False) == {"calculator", "clock", "charge"}
-    assert names(("memory",), memory=True) == {"retrieve_facts", "recall_episodes", "store_fact"}
+    assert names(("billing",), "read-write") == {"charge"}
+    assert names((), "off") == {"calculator", "clock", "charge"}
+    assert names(("memory",), "read-write") == {
+        "retrieve_facts",
+        "recall_episodes",
+        "research_memory",
+        "store_fact",
+        "forget",
+    }
+    assert names(("memory",), "read-only") == {
+        "retrieve_facts",
+        "recall_episodes",
+        "research_memory",
+    }
     assert not box.is_idempotent("charge")
     assert box.is_idempotent("calculator")
+
+
+def test_each_memory_tool_is_switchable_by_itself() -> None:
+    box = build_toolbox((), seconds=1, limit=9, memory=("recall_episodes",))
+    offered = {spec.name for spec in box.offered((), "read-write")}
+    assert offered == {"recall_episodes", "calculator", "clock"}
 
 
 def test_two_tools_of_one_name_are_an_error() -> None:
@@ -142,8 +185,9 @@ async def test_with_malformed_arguments_no_tool_is_run_and_the_observation_quote
         ran.append("ran")
         return "ordered"
 
-    observation = await use(order, {MALFORMED_ARGUMENTS: '{"article": '})
-    assert observation == (
-        'The arguments must be a JSON object of at most 24000 characters, not: {"article": '
+    observation = await observed(order, {MALFORMED_ARGUMENTS: '{"article": '})
+    assert observation == Observation(
+        'The arguments must be a JSON object of at most 24000 characters, not: {"article": ',
+        "rejected",
     )
     assert ran == []

@@ -2,17 +2,23 @@
 
 import json
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+from datetime import timedelta
 
+from fourtier.agents.react_mem.observation import Observation
 from fourtier.agents.react_mem.reasoning import Decision
 from fourtier.agents.react_mem.replies import Replies
 from fourtier.agents.react_mem.timings import Timings
 from fourtier.agents.react_mem.tools.toolbox import MAX_ARGUMENTS, Toolbox
 from fourtier.agents.react_mem.trace import RunTrace
+from fourtier.runtime.privacy.kinds import placeholders
 from fourtier.schema.agent import AgentResponse
 from fourtier.schema.completion import MALFORMED_ARGUMENTS, ToolSpec
 from fourtier.schema.message import Metadata
 from fourtier.schema.working_memory import WorkingMemoryItem
 from fourtier.tools.contract import RunContext
+
+_TICK = timedelta(microseconds=1)
 
 
 class Actions:
@@ -49,9 +55,10 @@ class Actions:
         for reply in self._replies.whole(step, "action", action.content, pieces=False):
             yield reply
         if self._trace.unpersisted and not self._toolbox.is_idempotent(decision.tool):
-            observation = (
+            observation = Observation(
                 f"The tool {decision.tool} was not run: its start cannot be recorded now, and it "
-                f"must never be run twice."
+                f"must never be run twice.",
+                "not-run",
             )
         else:
             observation = await self._use(action)
@@ -61,34 +68,47 @@ class Actions:
     async def resume(self, action: WorkingMemoryItem) -> AsyncGenerator[AgentResponse]:
         """Continue with an action that was begun when the run was interrupted."""
         tool = action.metadata.get("tool")
-        if isinstance(tool, str) and self._toolbox.is_idempotent(tool):
+        if placeholders(json.dumps(action.metadata, ensure_ascii=False)):
+            observation = Observation(
+                f"The run was interrupted while {tool} was running. Its arguments had personal "
+                f"data, which is not stored, so it was not run again: use it anew if need be.",
+                "interrupted",
+            )
+        elif "arguments" not in action.metadata:
+            observation = Observation(
+                f"The run was interrupted while {tool} was running. Its arguments are not stored, "
+                f"since something was forgotten before, so it was not run again.",
+                "interrupted",
+            )
+        elif isinstance(tool, str) and self._toolbox.is_idempotent(tool):
             observation = await self._use(action)
         else:
-            observation = (
+            observation = Observation(
                 f"The run was interrupted while {tool} was running. Whether it took effect is "
-                f"unknown; it was not run again."
+                f"unknown; it was not run again.",
+                "interrupted",
             )
         for reply in await self._observe(action, observation):
             yield reply
 
-    async def _use(self, action: WorkingMemoryItem) -> str:
+    async def _use(self, action: WorkingMemoryItem) -> Observation:
         tool, arguments = action.metadata.get("tool"), action.metadata.get("arguments")
         with self._timings.part("tools"):
             return await self._toolbox.use(
                 tool if isinstance(tool, str) else "",
                 arguments if isinstance(arguments, dict) else {},
                 self._offered,
-                self._context,
+                replace(self._context, said_at=self._trace.asked_at + action.step * _TICK),
             )
 
     async def _observe(
-        self, action: WorkingMemoryItem, observation: str
+        self, action: WorkingMemoryItem, observation: Observation
     ) -> Sequence[AgentResponse]:
         with self._timings.part("working-memory"):
             await self._trace.end_action(action, observation)
         return list(
             self._replies.whole(
-                action.step, "observation", observation or "(nothing)", pieces=False
+                action.step, "observation", observation.text or "(nothing)", pieces=False
             )
         )
 

@@ -1,23 +1,44 @@
-"""The prompt of a step: four tiers, the history and the question under one budget of tokens."""
+"""The prompt of a step: memories of all tiers, history and question under one budget of tokens.
 
+The system message has the instructions of the flow alone. All that is remembered, and what tools
+answered, stands behind it as quoted data (`models.text.quoting`).
+"""
+
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from fourtier.agents.react_mem.parameters import AgentParameters
+from fourtier.agents.react_mem.quotes import (
+    entry_item,
+    episode_item,
+    fact_item,
+    invocation_items,
+    step_item,
+)
 from fourtier.agents.react_mem.tiers import Memories
+from fourtier.agents.react_mem.trace_messages import trace_messages
 from fourtier.models.text.prompts import read_prompt
-from fourtier.models.text.tokens import count_tokens
-from fourtier.schema.agent import AgentRequest, AgentStep, MemoryUsed
-from fourtier.schema.completion import ChatMessage
+from fourtier.models.text.quoting import Kind, plain, quoted
+from fourtier.models.text.tokens import clip, count_tokens
+from fourtier.models.text.wishes import is_wish
+from fourtier.schema.agent import AgentRequest, MemoryUsed
+from fourtier.schema.archive import ArchiveEntry
+from fourtier.schema.completion import ChatMessage, ToolSpec
 from fourtier.schema.conversations import InvocationSummary
 from fourtier.schema.episodes import Episode
 from fourtier.schema.facts import Fact
-from fourtier.schema.working_memory import Trace, WorkingMemoryItem
+from fourtier.schema.working_memory import Trace
 
 T = TypeVar("T")
 _PACKAGE = "fourtier.agents.react_mem"
+#: What a pair of fences costs.
+_FENCES = count_tokens('<data from="conversation">\n</data>')
+#: Less of an item says nothing; it is left out and not cut.
+_MIN_CUT = 40
+_CUT_MARK = count_tokens(" … [cut]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,152 +46,167 @@ class Context:
     """The part of the prompt that stays the same through all steps of a run.
 
     Attributes:
-        before: the conversation and the history, oldest first.
+        data: the memories, the history and the state, each between its fences.
+        trace_tokens: what the trace of the run may cost.
+        tools: the names of those that the run may use.
         memories: what stands in the prompt, for the metadata of the reply.
     """
 
     system: str
-    before: tuple[ChatMessage, ...]
+    data: str
     question: str
+    finish: str
+    trace_tokens: int
+    tools: frozenset[str]
     memories: tuple[MemoryUsed, ...]
 
     def prompt(self, trace: Trace, *, finish: bool) -> tuple[ChatMessage, ...]:
         """The messages of the next step; `finish` asks for the answer now."""
-        messages = [
-            ChatMessage(role="system", content=self.system),
-            *self.before,
-            ChatMessage(role="user", content=self.question),
-        ]
-        if trace.condensed:
-            messages.append(
-                ChatMessage(role="assistant", content=f"What I did so far:\n{trace.condensed}")
-            )
-        messages += map(_as_message, trace.items)
+        messages = [ChatMessage(role="system", content=self.system)]
+        if self.data:
+            messages.append(ChatMessage(role="user", content=self.data))
+        messages.append(ChatMessage(role="user", content=self.question))
+        messages += trace_messages(trace, self.trace_tokens, self.tools)
         if finish:
-            messages.append(ChatMessage(role="system", content=read_prompt(_PACKAGE, "finish")))
+            messages.append(ChatMessage(role="system", content=self.finish))
         return tuple(messages)
 
 
 def build_context(
-    request: AgentRequest, memories: Memories, parameters: AgentParameters
+    request: AgentRequest,
+    memories: Memories,
+    parameters: AgentParameters,
+    tools: Sequence[ToolSpec] = (),
 ) -> Context:
     """Choose what fits: each tier has its share, and the next may use what one leaves.
 
-    Facts and episodes are taken from the best match down, the conversation from the newest
-    invocation back.
+    Facts, entries of the archive and episodes are taken from the best match down, the conversation
+    and the history from the newest back. A long entry, episode, exchange or step is cut; a fact is
+    whole or is left out.
     """
-    instructions = "\n\n".join(
+    system = "\n\n".join(
         part
         for part in (
-            read_prompt(_PACKAGE, "system"),
+            parameters.prompt("system"),
+            read_prompt(_PACKAGE, "fences"),
             parameters.additional_context.strip(),
-            f"State: {request.state}" if request.state else "",
         )
         if part
     )
-    budget = max(
-        0,
-        parameters.context_tokens
-        - count_tokens(instructions)
-        - count_tokens(request.question)
-        - sum(count_tokens(_step_text(step)) for step in request.history),
-    )
-    spare = 0
+    question, finish = plain(request.question), parameters.prompt("finish")
+    state = quoted("state", [request.state] if request.state else [])
+    fixed = (*map(_schema, tools), system, question, finish, state)
+    budget = max(0, parameters.context_tokens - sum(map(count_tokens, fixed)))
     shares = parameters.shares
-    facts, spare = _fill(memories.facts, _fact_line, int(budget * shares.facts) + spare)
-    episodes, spare = _fill(memories.episodes, _episode_line, int(budget * shares.episodes) + spare)
-    invocations, _ = _fill(
+
+    facts = _fill(memories.facts, _one(fact_item), int(budget * shares.facts), cut=False)
+    entries = _fill(memories.entries, _one(entry_item), int(budget * shares.archive) + facts.left)
+    episodes = _fill(
+        memories.episodes, _one(episode_item), int(budget * shares.episodes) + entries.left
+    )
+    invocations = _fill(
         memories.invocations[::-1],
-        _invocation_text,
-        int(budget * shares.conversation) + spare,
+        invocation_items,
+        int(budget * shares.conversation) + episodes.left,
     )
-    sections = [
-        instructions,
-        _section("What you know about the user, best match first", map(_fact_line, facts)),
-        _section("Earlier tasks like this one", map(_episode_line, episodes)),
-    ]
+    earlier = _fill([memories.earlier] if memories.earlier else [], _one(str), invocations.left)
+    working = int(budget * shares.working_memory)
+    history = _fill(request.history[::-1], _one(step_item), working // 2)
+    wishes, others = _apart(facts, request.user)
+    data = (
+        _quoted("wishes", wishes),
+        _quoted("facts", others),
+        _quoted("archive", entries.texts),
+        _quoted("episodes", episodes.texts),
+        _quoted("conversation", [*earlier.texts, *invocations.texts[::-1]]),
+        _quoted("history", history.texts[::-1]),
+        state,
+    )
     return Context(
-        system="\n\n".join(section for section in sections if section),
-        before=(
-            *(message for each in invocations[::-1] for message in _exchange(each)),
-            *(ChatMessage(role="assistant", content=_step_text(step)) for step in request.history),
-        ),
-        question=request.question,
-        memories=_memories(facts, episodes, invocations),
+        system=system,
+        data="\n\n".join(part for part in data if part),
+        question=question,
+        finish=finish,
+        trace_tokens=working - working // 2 + history.left + earlier.left,
+        tools=frozenset(tool.name for tool in tools),
+        memories=_memories(facts.items, entries.items, episodes.items, invocations.items),
     )
 
 
-def _fill(items: Sequence[T], text: Callable[[T], str], budget: int) -> tuple[list[T], int]:
-    """Items from the front as long as they fit, and the tokens that are left."""
+@dataclass(frozen=True, slots=True)
+class _Filled(Generic[T]):
+    """Items that were taken, the texts of each, and the tokens that are left."""
+
+    items: Sequence[T]
+    texts: Sequence[Sequence[str]]
+    left: int
+
+
+def _fill(
+    items: Sequence[T], texts_of: Callable[[T], Sequence[str]], budget: int, *, cut: bool = True
+) -> _Filled[T]:
+    """Items from the front that fit. One that does not may be cut, to half of what is left."""
+    left = budget - _FENCES
     taken: list[T] = []
+    texts: list[Sequence[str]] = []
     for item in items:
-        cost = count_tokens(text(item))
-        if cost > budget:
-            break
-        budget -= cost
+        shown = texts_of(item)
+        if (cost := _cost(shown)) > left:
+            room = left // 2 // len(shown) - _CUT_MARK
+            if not cut or room < _MIN_CUT:
+                continue
+            shown = [_cut(text, room) for text in shown]
+            cost = _cost(shown)
+        left -= cost
         taken.append(item)
-    return taken, budget
+        texts.append(shown)
+    return _Filled(taken, texts, left if taken else budget)
 
 
-def _section(title: str, lines: Iterable[str]) -> str:
-    body = "\n".join(lines)
-    return f"{title}:\n{body}" if body else ""
+def _cost(texts: Sequence[str]) -> int:
+    """Tokens of the texts between fences, without the fences."""
+    return max(0, count_tokens(quoted("conversation", texts)) - _FENCES)
 
 
-def _fact_line(fact: Fact) -> str:
-    speaker = f"{fact.speaker}: " if fact.speaker else ""
-    return f"- {speaker}{fact.content} ({fact.timestamp:%Y-%m-%d})"
+def _cut(text: str, tokens: int) -> str:
+    return text if count_tokens(text) <= tokens else f"{clip(text, tokens)} … [cut]"
 
 
-def _episode_line(episode: Episode) -> str:
-    steps = "; ".join(episode.steps)
-    lessons = f" Lesson: {episode.lessons}" if episode.lessons else ""
-    return (
-        f"- {episode.goal} ({episode.timestamp:%Y-%m-%d}, {episode.result}): {steps}. "
-        f"Outcome: {episode.outcome}.{lessons}"
-    )
+def _apart(
+    facts: _Filled[Fact], user: str
+) -> tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]:
+    """The user's own wishes for how the assistant writes, and all other facts."""
+    wishes: list[Sequence[str]] = []
+    others: list[Sequence[str]] = []
+    for fact, text in zip(facts.items, facts.texts, strict=True):
+        own = fact.speaker in {"", user} and is_wish(fact.content)
+        (wishes if own else others).append(text)
+    return wishes, others
 
 
-def _invocation_text(invocation: InvocationSummary) -> str:
-    return f"{invocation.query}\n{invocation.summary}\n{invocation.result}"
+def _one(text_of: Callable[[T], str]) -> Callable[[T], Sequence[str]]:
+    return lambda item: (text_of(item),)
 
 
-def _exchange(invocation: InvocationSummary) -> list[ChatMessage]:
-    """An earlier invocation as a question and its reply."""
-    question = (
-        f"{invocation.speaker}: {invocation.query}" if invocation.speaker else invocation.query
-    )
-    messages = [ChatMessage(role="user", content=question)]
-    reply = "\n".join(part for part in (invocation.summary, invocation.result) if part)
-    if reply:
-        messages.append(ChatMessage(role="assistant", content=reply))
-    return messages
+def _quoted(kind: Kind, texts: Iterable[Sequence[str]]) -> str:
+    return quoted(kind, [text for each in texts for text in each])
 
 
-def _step_text(step: AgentStep) -> str:
-    parts = (
-        step.thought,
-        f"{step.action}({step.arguments})" if step.action else "",
-        step.observation,
-    )
-    return "\n".join(part for part in parts if part)
-
-
-def _as_message(item: WorkingMemoryItem) -> ChatMessage:
-    if item.type == "observation":
-        tool = item.metadata.get("tool")
-        return ChatMessage(
-            role="tool", content=item.content, tool=tool if isinstance(tool, str) else ""
-        )
-    return ChatMessage(role="assistant", content=item.content)
+def _schema(tool: ToolSpec) -> str:
+    """About what an endpoint makes of a tool in the prompt."""
+    return f"{tool.name} {tool.description} {json.dumps(tool.parameters, ensure_ascii=False)}"
 
 
 def _memories(
-    facts: Sequence[Fact], episodes: Sequence[Episode], invocations: Sequence[InvocationSummary]
+    facts: Sequence[Fact],
+    entries: Sequence[ArchiveEntry],
+    episodes: Sequence[Episode],
+    invocations: Sequence[InvocationSummary],
 ) -> tuple[MemoryUsed, ...]:
-    """What stands in the context: facts and episodes best first, the conversation newest first."""
+    """What stands in the context: the best matches first, of the conversation the newest."""
     used = [
         *(_used("facts", fact.id, fact.content, fact.timestamp) for fact in facts),
+        *(_used("archive", each.id, each.content, each.timestamp) for each in entries),
         *(_used("episodes", each.id, each.goal, each.timestamp) for each in episodes),
         *(_used("conversation", each.id, each.query, each.timestamp) for each in invocations),
     ]

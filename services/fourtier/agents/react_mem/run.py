@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
 
@@ -19,15 +19,17 @@ from fourtier.agents.react_mem.trace import RunTrace
 from fourtier.agents.react_mem.unpersisted import UnpersistedAnswers
 from fourtier.runtime import telemetry
 from fourtier.runtime.errors import CallFailedError
+from fourtier.runtime.privacy.redactor import Privacy
 from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.agent import (
     INVOCATION_ENDED,
     AgentRequest,
     AgentResponse,
     InvocationEnded,
+    MemoryMode,
     RunMetadata,
 )
-from fourtier.schema.completion import CompletionPiece
+from fourtier.schema.completion import CompletionPiece, ToolSpec
 from fourtier.tools.contract import RunContext
 
 log = logging.getLogger(__name__)
@@ -48,36 +50,29 @@ class Run:
         toolbox: Toolbox,
         parameters: AgentParameters,
         *,
+        privacy: Privacy,
         answers: UnpersistedAnswers,
+        asked_at: datetime,
         is_retry: bool,
     ) -> None:
         self._request = request
         self._run_id = run_id
         self._conversation_id = request.conversation_id or run_id
         self._caller = caller
+        self._privacy = privacy
         self._parameters = parameters
         self._answers = answers
         self._is_retry = is_retry
-        self._started_at = datetime.now(UTC)
         self._timings = Timings()
         self.usage = Usage()
         self._replies = Replies(run_id, streaming=request.streaming)
-        self._trace = RunTrace(run_id, request.scope, caller, parameters)
+        self._trace = RunTrace(run_id, request.scope, caller, parameters, asked_at)
         self._memories = Memories()
         self._context: Context | None = None
-        self._offered = (
-            toolbox.offered(request.group, memory=request.enable_memory)
-            if parameters.enable_tools
-            else ()
-        )
-        self._actions = Actions(
-            RunContext(run_id, request.scope, self._conversation_id, caller),
-            toolbox,
-            self._offered,
-            trace=self._trace,
-            replies=self._replies,
-            timings=self._timings,
-        )
+        self._memory: MemoryMode = parameters.memory_mode(request)
+        self._toolbox = toolbox
+        self._offered: Sequence[ToolSpec] = ()
+        self._asked_at = asked_at
 
     async def replies(self) -> AsyncGenerator[AgentResponse]:
         """The stream of replies; the end of the run is published before the last of them.
@@ -88,23 +83,56 @@ class Run:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._load())
             group.create_task(self._retrieve())
+        if self._opted_out:
+            self._memory = "off"
+            self._memories = Memories(opted_out=True)
         if self._trace.answer is not None:
             if self._trace.items:  # it may have been interrupted before its end was published
                 await self._publish_ended(self._trace.answer, succeeded=True)
-            yield self._final(self._trace.next_step, self._trace.answer, pieces=False)
+            yield await self._final(self._trace.next_step, self._trace.answer, pieces=False)
             await self._trace.discard()
             return
+        actions = self._prepare_actions()
         with self._timings.part("context"):
-            self._context = build_context(self._request, self._memories, self._parameters)
+            self._context = build_context(
+                self._request, self._memories, self._parameters, self._offered
+            )
         if (unfinished := self._trace.unfinished) is not None:
-            async with aclosing(self._actions.resume(unfinished)) as replies:
+            async with aclosing(actions.resume(unfinished)) as replies:
                 async for reply in replies:
                     yield reply
-        async with aclosing(self._loop(self._context)) as replies:
+        async with aclosing(self._loop(self._context, actions)) as replies:
             async for reply in replies:
                 yield reply
-        if self._trace.has_ended:  # a failed run may be repeated, and then continues
+        # A failed run may be repeated, and then continues, unless nothing of it may stay.
+        if self._trace.has_ended or self._opted_out:
             await self._trace.discard()
+
+    @property
+    def _opted_out(self) -> bool:
+        """Whether the user is not remembered, as any of the services that were asked said."""
+        return self._trace.opted_out or self._memories.opted_out
+
+    def _prepare_actions(self) -> Actions:
+        """Offer the tools that the run may use, as far as it is known by now."""
+        request = self._request
+        if self._parameters.enable_tools:
+            self._offered = self._toolbox.offered(request.group, self._memory)
+        return Actions(
+            RunContext(
+                self._run_id,
+                request.scope,
+                self._conversation_id,
+                self._caller,
+                self._asked_at,
+                request.question,
+            ),
+            self._toolbox,
+            self._offered,
+            trace=self._trace,
+            replies=self._replies,
+            timings=self._timings,
+        )
 
     async def _load(self) -> None:
         """See whether an earlier delivery of the request has begun, or even ended, the run."""
@@ -112,12 +140,12 @@ class Run:
             await self._trace.load(self._answers, is_retry=self._is_retry)
 
     async def _retrieve(self) -> None:
-        if self._request.enable_memory:
+        if self._memory != "off":
             reader = TierReader(self._caller, self._parameters, self._timings)
             with self._timings.part("remember"):
                 self._memories = await reader.retrieve(self._request, self._conversation_id)
 
-    async def _loop(self, context: Context) -> AsyncGenerator[AgentResponse]:
+    async def _loop(self, context: Context, actions: Actions) -> AsyncGenerator[AgentResponse]:
         first = self._trace.next_step
         for step in range(first, first + self._steps_left()):
             decision = Decision()
@@ -131,9 +159,11 @@ class Run:
             for reply in self._replies.whole(step, "thought", decision.thought, pieces=True):
                 yield reply
             if not decision.tool:
+                for reply in self._add_for_user(step, decision):
+                    yield reply
                 yield await self._answer(step, decision)
                 return
-            async with aclosing(self._actions.act(step, decision)) as replies:
+            async with aclosing(actions.act(step, decision)) as replies:
                 async for reply in replies:
                     yield reply
 
@@ -151,6 +181,13 @@ class Run:
                     for reply in self._replies.piece(step, _kind(piece), piece.content):
                         yield reply
 
+    def _add_for_user(self, step: int, decision: Decision) -> Iterator[AgentResponse]:
+        """Put what the user has to read under the answer, whatever the model made of it."""
+        if self._trace.for_user:
+            added = f"\n\n{self._trace.for_user}" if decision.answer else self._trace.for_user
+            decision.answer += added
+            yield from self._replies.piece(step, "answer", added)
+
     def _steps_left(self) -> int:
         """At least one, so that a run that was interrupted in its last step still answers."""
         return max(1, self._parameters.max_iterations - self._trace.next_step)
@@ -161,23 +198,31 @@ class Run:
         A cancellation does not interrupt this: a run whose answer is persisted is published too.
         """
         await finish(self._end(step, decision))
-        return self._final(step, decision.answer, pieces=True)
+        return await self._final(step, decision.answer, pieces=True)
 
     async def _end(self, step: int, decision: Decision) -> None:
         with self._timings.part("working-memory"):
             await self._trace.end(step, decision.thought, decision.answer)
         await self._publish_ended(decision.answer, succeeded=True)
-        self._trace.persist_later(self._answers)
+        if not self._opted_out:
+            self._trace.persist_later(self._answers)
 
     async def _fail(self, step: int, error: CallFailedError) -> AgentResponse:
         """End a run that has no answer; memory gets the question all the same."""
         log.error("The run %s has no answer: %s", self._run_id, error)
         await finish(self._publish_ended(f"No answer: {error}", succeeded=False))
-        return self._replies.failed(step, error.type, str(error), self._metadata(), self.usage)
+        return self._replies.failed(
+            step, error.type, str(error), await self._metadata(""), self.usage
+        )
 
     async def _publish_ended(self, answer: str, *, succeeded: bool) -> None:
-        """Publish the event from which memory learns; returns when the broker has it."""
-        if not self._request.enable_memory:
+        """Publish the event from which memory learns; returns when the broker has it.
+
+        The topic and all who read it get it without personal data. A run that has forgotten
+        something says no more than that: the answer and the memories may be what was forgotten.
+        """
+        forgotten = self._trace.forgotten
+        if self._memory != "read-write":
             return
         ended = InvocationEnded(
             user=self._request.user,
@@ -185,22 +230,25 @@ class Run:
             conversation_id=self._conversation_id,
             run_id=self._run_id,
             question=self._request.question,
-            answer=answer,
+            answer=forgotten or answer,
             steps=self._trace.steps(),
             succeeded=succeeded,
-            memories=self._context.memories if self._context else (),
-            started_at=self._started_at,
-            ended_at=datetime.now(UTC),
+            memories=self._context.memories if self._context and not forgotten else (),
+            started_at=self._trace.asked_at,
+            ended_at=self._trace.answered_at or datetime.now(UTC),
             extract_facts=self._parameters.enable_auto_fact_extraction,
             record_episode=self._parameters.enable_episode_recording,
         )
         with self._timings.part("publish"):
+            ended = (await self._privacy.clean(ended)).message
             await self._caller.publish(INVOCATION_ENDED, ended, message_id=f"{self._run_id}/ended")
 
-    def _final(self, step: int, answer: str, *, pieces: bool) -> AgentResponse:
-        return self._replies.final(step, answer, self._metadata(), self.usage, pieces=pieces)
+    async def _final(self, step: int, answer: str, *, pieces: bool) -> AgentResponse:
+        metadata = await self._metadata(answer)
+        return self._replies.final(step, answer, metadata, self.usage, pieces=pieces)
 
-    def _metadata(self) -> RunMetadata:
+    async def _metadata(self, answer: str) -> RunMetadata:
+        stored = (self._request.question, answer) if self._memory == "read-write" else ()
         left_out = dict(self._memories.left_out)
         if self._trace.unpersisted:
             left_out["working-memory"] = self._trace.unpersisted
@@ -208,9 +256,13 @@ class Run:
             run_id=self._run_id,
             memories=self._context.memories if self._context else (),
             tiers_left_out=left_out,
+            research=self._memories.research,
             timings_ms=self._timings.milliseconds(),
             steps=self._trace.steps(),
             trace_id=telemetry.trace_id(),
+            redacted=await self._privacy.counts(*stored),
+            memory=self._memory,
+            opted_out=self._opted_out,
         )
 
 

@@ -11,6 +11,7 @@ from fourtier.agents.react_mem.run import Run
 from fourtier.agents.react_mem.tools.toolbox import Toolbox, build_toolbox
 from fourtier.agents.react_mem.unpersisted import UnpersistedAnswers, unpersisted_answers
 from fourtier.models.genai import agent_operation
+from fourtier.runtime.privacy.redactor import Privacy
 from fourtier.runtime.service import (
     Caller,
     DeploymentProfile,
@@ -37,6 +38,7 @@ class AgentService(Service):
             "embeddings",
             "completion",
             "facts",
+            "archive",
             "episodes",
             "conversations",
             "working-memory",
@@ -49,7 +51,9 @@ class AgentService(Service):
         toolbox: Toolbox,
         parameters: AgentParameters,
         answers: UnpersistedAnswers,
+        privacy: Privacy,
     ) -> None:
+        self._privacy = privacy
         self._caller = caller
         self._toolbox = toolbox
         self.settings = parameters
@@ -60,14 +64,16 @@ class AgentService(Service):
     async def open(
         cls, context: ServiceContext, parameters: AgentParameters
     ) -> AsyncGenerator[Self]:
-        """Load the tools."""
+        """Load the tools, and see that the prompts can be read."""
+        parameters.read_prompts()
         toolbox = build_toolbox(
             parameters.tools,
             seconds=parameters.tool_seconds,
             limit=parameters.observation_characters,
+            memory=parameters.memory_tools,
         )
         async with unpersisted_answers() as answers:
-            yield cls(context.caller, toolbox, parameters, answers)
+            yield cls(context.caller, toolbox, parameters, answers, context.privacy)
 
     # The caller waits until the deadline for each reply; a tool has less (`tool-seconds`), and
     # so has the model for each piece.
@@ -86,7 +92,9 @@ class AgentService(Service):
             self._caller,
             self._toolbox,
             self.settings,
+            privacy=self._privacy,
             answers=self._answers,
+            asked_at=received.sent_at,
             is_retry=received.is_retry,
         )
         labels = {"gen_ai.agent.name": "react_mem"}

@@ -6,37 +6,59 @@ from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from fourtier.agents.react_mem.entries import MAX_QUERY, EntryReader
 from fourtier.agents.react_mem.metrics import TIERS_LEFT_OUT
 from fourtier.agents.react_mem.parameters import AgentParameters
 from fourtier.agents.react_mem.timings import Timings
 from fourtier.runtime.errors import FourtierError
 from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.agent import AgentRequest, Tier
+from fourtier.schema.archive import ArchiveEntry
 from fourtier.schema.conversations import (
     GET_CONVERSATION,
     GetConversationMemoryRequest,
+    GetConversationMemoryResponse,
     InvocationSummary,
 )
 from fourtier.schema.embeddings import EMBED, EmbedRequest
-from fourtier.schema.episodes import RETRIEVE_EPISODES, Episode, RetrieveEpisodesRequest
-from fourtier.schema.facts import RETRIEVE_FACTS, Fact, RetrieveFactsRequest
+from fourtier.schema.episodes import (
+    RETRIEVE_EPISODES,
+    Episode,
+    RetrieveEpisodesRequest,
+    RetrieveEpisodesResponse,
+)
+from fourtier.schema.facts import (
+    RETRIEVE_FACTS,
+    Fact,
+    RetrieveFactsRequest,
+    RetrieveFactsResponse,
+)
 from fourtier.schema.message import Vector
+from fourtier.schema.researcher import Receipt
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-#: Characters of a question by which memories are searched; models read less of it.
-_MAX_QUERY = 8_000
-
 
 @dataclass
 class Memories:
-    """What the tiers answered. A tier in `left_out` was unavailable or late, with the reason."""
+    """What the tiers answered. A tier in `left_out` was unavailable or late, with the reason.
+
+    Attributes:
+        entries: of the archive, without those that `invocations` have.
+        research: what the research that found them took, where there was one.
+        earlier: older invocations than those, a line for each.
+        opted_out: the user is not remembered.
+    """
 
     facts: tuple[Fact, ...] = ()
+    entries: tuple[ArchiveEntry, ...] = ()
+    research: Receipt | None = None
     episodes: tuple[Episode, ...] = ()
     invocations: tuple[InvocationSummary, ...] = ()
+    earlier: str = ""
+    opted_out: bool = False
     left_out: dict[str, str] = field(default_factory=dict)
 
 
@@ -47,9 +69,10 @@ class TierReader:
         self._caller = caller
         self._parameters = parameters
         self._timings = timings
+        self._entries = EntryReader(caller, parameters)
 
     async def retrieve(self, request: AgentRequest, conversation_id: str) -> Memories:
-        """Fetch facts, episodes and the conversation; never fails because of one of them."""
+        """Ask every tier; never fails because of one of them."""
         memories = Memories()
         async with asyncio.TaskGroup() as group:
             conversation = group.create_task(
@@ -58,22 +81,47 @@ class TierReader:
             vectors = await self._try_embed(request)
             question, goal = vectors or (None, None)
             facts = group.create_task(self._tier(memories, "facts", self._facts(request, question)))
+            entries = group.create_task(
+                self._tier(
+                    memories,
+                    "archive",
+                    self._entries.read(request, question),
+                    self._parameters.archive_seconds(request),
+                )
+            )
             episodes = group.create_task(
                 self._tier(memories, "episodes", self._episodes(request, goal))
             )
-        memories.facts = facts.result() or ()
-        memories.episodes = episodes.result() or ()
-        memories.invocations = conversation.result() or ()
+        answers = facts.result(), episodes.result(), conversation.result()
+        found = entries.result()
+        if any(answer is not None and answer.opted_out for answer in (*answers, found)):
+            return Memories(opted_out=True)
+        if answers[0] is not None:
+            memories.facts = answers[0].facts
+        if answers[1] is not None:
+            memories.episodes = answers[1].episodes
+        if answers[2] is not None:
+            memories.invocations = answers[2].conversation.invocations
+            memories.earlier = answers[2].earlier_summary
+        if found is not None:
+            shown = {(conversation_id, each.id) for each in memories.invocations}
+            memories.entries = tuple(
+                entry for entry in found.entries if (entry.source, entry.invocation_id) not in shown
+            )[: found.wanted]
+            memories.research = found.receipt
         return memories
 
-    async def _tier(self, memories: Memories, tier: Tier, answer: Awaitable[T]) -> T | None:
+    async def _tier(
+        self, memories: Memories, tier: Tier, answer: Awaitable[T], seconds: float | None = None
+    ) -> T | None:
         """The tier's answer; None, with the reason in `left_out`, if there is none in time."""
+        limit = self._parameters.tier_seconds if seconds is None else seconds
         try:
             with self._timings.part(tier):
-                async with asyncio.timeout(self._parameters.tier_seconds):
+                async with asyncio.timeout(limit):
                     return await answer
         except TimeoutError:
-            reason = f"no answer within {self._parameters.tier_seconds:g} seconds"
+            reason = f"no answer within {limit:g} seconds"
         except FourtierError as error:
             reason = str(error)
         log.warning("The run continues without its %s: %s", tier, reason, extra={"tier": tier})
@@ -100,10 +148,12 @@ class TierReader:
         answered = await self._caller.call(embed, EmbedRequest(texts=texts))
         return answered.vectors[0], answered.vectors[-1]
 
-    async def _facts(self, request: AgentRequest, vector: Vector | None) -> tuple[Fact, ...]:
+    async def _facts(
+        self, request: AgentRequest, vector: Vector | None
+    ) -> RetrieveFactsResponse | None:
         if self._parameters.fact_retrieval_top_k == 0:
-            return ()
-        found = await self._caller.call(
+            return None
+        return await self._caller.call(
             self._parameters.with_tier_deadline(RETRIEVE_FACTS),
             RetrieveFactsRequest(
                 query=_query(request),
@@ -113,12 +163,13 @@ class TierReader:
                 collection=request.collection,
             ),
         )
-        return found.facts
 
-    async def _episodes(self, request: AgentRequest, vector: Vector | None) -> tuple[Episode, ...]:
+    async def _episodes(
+        self, request: AgentRequest, vector: Vector | None
+    ) -> RetrieveEpisodesResponse | None:
         if self._parameters.episode_retrieval_top_k == 0:
-            return ()
-        found = await self._caller.call(
+            return None
+        return await self._caller.call(
             self._parameters.with_tier_deadline(RETRIEVE_EPISODES),
             RetrieveEpisodesRequest(
                 query=_query(request),
@@ -128,12 +179,11 @@ class TierReader:
                 collection=request.collection,
             ),
         )
-        return found.episodes
 
     async def _conversation(
         self, request: AgentRequest, conversation_id: str
-    ) -> tuple[InvocationSummary, ...]:
-        found = await self._caller.call(
+    ) -> GetConversationMemoryResponse:
+        return await self._caller.call(
             self._parameters.with_tier_deadline(GET_CONVERSATION),
             GetConversationMemoryRequest(
                 conversation_id=conversation_id,
@@ -142,9 +192,8 @@ class TierReader:
                 last=self._parameters.conversation_last,
             ),
         )
-        return found.conversation.invocations
 
 
 def _query(request: AgentRequest) -> str:
     """The beginning of the question, as long as a search query may be."""
-    return request.question[:_MAX_QUERY]
+    return request.question[:MAX_QUERY]

@@ -9,14 +9,16 @@ from datetime import UTC, datetime
 from functools import partial
 
 import stamina
+from pydantic import TypeAdapter, ValidationError
 
 from fourtier.agents.react_mem.metrics import TIERS_LEFT_OUT
+from fourtier.agents.react_mem.observation import Observation
 from fourtier.agents.react_mem.parameters import AgentParameters
 from fourtier.agents.react_mem.unpersisted import EndedRun, RunKey, UnpersistedAnswers
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.errors import DeadlineExceededError, FourtierError, UnavailableError
 from fourtier.runtime.rpc.caller import Caller
-from fourtier.schema.agent import AgentStep
+from fourtier.schema.agent import AgentStep, StepStatus
 from fourtier.schema.message import Metadata, Scope
 from fourtier.schema.working_memory import (
     APPEND_WORKING_MEMORY,
@@ -36,6 +38,16 @@ log = logging.getLogger(__name__)
 #: attempts: a run that began anew could end with another answer than the one that was given.
 _RETRY_SECONDS, _PAUSE = 30.0, 0.5
 
+#: In the metadata of each item: when the run was asked for.
+_ASKED_AT = "asked_at"
+
+#: In the metadata of an observation, see there.
+_FOR_USER, _FORGOT = "for_user", "forgot"
+
+_NOT_STORED = "(not stored: something was forgotten)"
+
+_STATUS: TypeAdapter[StepStatus] = TypeAdapter(StepStatus)
+
 
 @dataclass
 class RunTrace:
@@ -45,6 +57,8 @@ class RunTrace:
         shown: the trace for the next prompt, condensed by the service where it has grown.
         items: all items word for word.
         answer: set when the run had ended before, in another delivery of its request.
+        asked_at: when the run was asked for: its first request, where that was repeated.
+        opted_out: the user is not remembered, so that nothing of the run may stay.
         unpersisted: why the steps are only in this process; empty while working memory has them.
     """
 
@@ -52,9 +66,11 @@ class RunTrace:
     scope: Scope
     caller: Caller
     parameters: AgentParameters
+    asked_at: datetime
     shown: Trace = field(default_factory=Trace)
     items: list[WorkingMemoryItem] = field(default_factory=list)
     answer: str | None = None
+    opted_out: bool = False
     unpersisted: str = ""
 
     async def load(self, answers: UnpersistedAnswers, *, is_retry: bool) -> None:
@@ -66,7 +82,8 @@ class RunTrace:
                 longer.
         """
         if (ended := answers.get(self._key)) is not None:
-            self.items, self.answer = list(ended.items), ended.answer
+            self.answer = ended.answer
+            self._take_up(ended.items)
             return
         seconds = self.parameters.tier_seconds
         try:
@@ -75,10 +92,23 @@ class RunTrace:
         except (TimeoutError, FourtierError) as error:
             self._continue_unpersisted(error)
             return
-        self.items = list(found.trace.items)
-        self.answer = found.answer
+        self.answer, self.opted_out = found.answer, found.opted_out
+        self._take_up(found.trace.items)
         if self.items and self.answer is None:
             await self._append([])  # reads the trace back as the next prompt shows it
+
+    def _take_up(self, items: Sequence[WorkingMemoryItem]) -> None:
+        """Go on from what an earlier delivery has done, at the time at which that was asked for."""
+        self.items = list(items)
+        times = [item.metadata[_ASKED_AT] for item in items if _ASKED_AT in item.metadata]
+        if times:
+            self.asked_at = datetime.fromisoformat(str(times[0]))
+
+    @property
+    def answered_at(self) -> datetime | None:
+        """When the run came to its answer, if that is known here."""
+        last = self.items[-1] if self.items else None
+        return last.timestamp if last is not None and last.type == "answer" else None
 
     @property
     def _key(self) -> RunKey:
@@ -93,6 +123,19 @@ class RunTrace:
     def has_ended(self) -> bool:
         """Whether there is an answer, of this delivery of the request or of an earlier one."""
         return self.answer is not None
+
+    @property
+    def for_user(self) -> str:
+        """What is to stand under the answer word for word; that of the latest action that says."""
+        texts = (
+            str(item.metadata[_FOR_USER]) for item in self.items[::-1] if _FOR_USER in item.metadata
+        )
+        return next(texts, "")
+
+    @property
+    def forgotten(self) -> str:
+        """What the run has forgotten, in numbers; empty if it has not."""
+        return "\n".join(item.content for item in self.items if item.metadata.get(_FORGOT))
 
     @property
     def unfinished(self) -> WorkingMemoryItem | None:
@@ -113,10 +156,17 @@ class RunTrace:
         await self._append([*self._thoughts(step, thought), action])
         return action
 
-    async def end_action(self, action: WorkingMemoryItem, observation: str) -> None:
+    async def end_action(self, action: WorkingMemoryItem, observation: Observation) -> None:
         """Record the result of an action."""
-        metadata: Metadata = {"tool": action.metadata.get("tool", "")}
-        await self._append([self._item(action.step, "observation", observation, metadata)])
+        metadata: Metadata = {
+            "tool": action.metadata.get("tool", ""),
+            "status": observation.status,
+        }
+        if observation.for_user:
+            metadata[_FOR_USER] = observation.for_user
+        if observation.forgot:
+            metadata[_FORGOT] = True
+        await self._append([self._item(action.step, "observation", observation.text, metadata)])
 
     async def end(self, step: int, thought: str, answer: str) -> None:
         """Record the final answer, so that a repeated request gets the same."""
@@ -144,9 +194,9 @@ class RunTrace:
             log.warning("The trace of %s stays until it expires: %s", self.run_id, error)
 
     def steps(self) -> tuple[AgentStep, ...]:
-        """The run as steps of thought, action and observation."""
+        """The run as steps of thought, action and observation, as far as they may be stored."""
         by_step: dict[int, dict[str, WorkingMemoryItem]] = {}
-        for item in self.items:
+        for item in self._to_store(self.items):
             by_step.setdefault(item.step, {})[item.type] = item
         return tuple(_step(kinds) for _, kinds in sorted(by_step.items()) if "action" in kinds)
 
@@ -163,7 +213,7 @@ class RunTrace:
                 "type": kind,
                 "content": content,
                 "timestamp": datetime.now(UTC),
-                "metadata": metadata,
+                "metadata": {**metadata, _ASKED_AT: self.asked_at.isoformat()},
             }
         )
 
@@ -172,15 +222,14 @@ class RunTrace:
         question = GetWorkingMemoryRequest(
             run_id=self.run_id, user=self.scope.user, collection=self.scope.collection, full=True
         )
+        if not is_retry:
+            read = self.parameters.with_tier_deadline(GET_WORKING_MEMORY)
+            return await self.caller.call(read, question)
         # A query is repeated after half of its deadline, so a retry has the shorter one.
-        read = (
-            GET_WORKING_MEMORY
-            if is_retry
-            else self.parameters.with_tier_deadline(GET_WORKING_MEMORY)
-        )
+        read = GET_WORKING_MEMORY
         async for attempt in stamina.retry_context(
             on=(UnavailableError, BusError),
-            attempts=None if is_retry else 1,
+            attempts=None,
             timeout=None,
             wait_initial=_PAUSE,
             wait_max=_PAUSE,
@@ -193,9 +242,11 @@ class RunTrace:
     async def _append(self, items: list[WorkingMemoryItem]) -> None:
         self.items += items
         if not self.unpersisted:
+            # Of what the run has said before it forgot something no words stay.
+            changed = self.items if self.forgotten else items
             try:
                 async with asyncio.timeout(self.parameters.tier_seconds):
-                    self.shown = await self._persist(items)
+                    self.shown = self._word_for_word(await self._persist(changed))
             except (TimeoutError, FourtierError) as error:
                 self._continue_unpersisted(error)
         if self.unpersisted:
@@ -208,12 +259,27 @@ class RunTrace:
                 run_id=self.run_id,
                 user=self.scope.user,
                 collection=self.scope.collection,
-                items=tuple(items),
-                threshold=self.parameters.working_memory_threshold,
+                items=self._to_store(items),
+                threshold=self.parameters.condense_from,
                 keep_last=self.parameters.working_memory_keep,
             ),
         )
         return appended.trace
+
+    def _to_store(self, items: Sequence[WorkingMemoryItem]) -> tuple[WorkingMemoryItem, ...]:
+        """The items; in a run that has forgotten something without the words in them."""
+        if not (forgotten := self.forgotten):
+            return tuple(items)
+        return tuple(
+            item if item.metadata.get(_FORGOT) else _wordless(item, forgotten) for item in items
+        )
+
+    def _word_for_word(self, trace: Trace) -> Trace:
+        """The trace with the items as they are in this process: on disk they may be redacted."""
+        own = {item.id: item for item in self.items}
+        return trace.model_copy(
+            update={"items": tuple(own.get(item.id, item) for item in trace.items)}
+        )
 
     def _continue_unpersisted(self, error: Exception) -> None:
         """Continue with what is in this process; persisting is retried after the run has ended."""
@@ -226,12 +292,33 @@ class RunTrace:
         )
 
 
+def _wordless(item: WorkingMemoryItem, forgotten: str) -> WorkingMemoryItem:
+    """An item of a run that has forgotten something: its words may tell what that was."""
+    if item.type == "answer":
+        return item.model_copy(update={"content": forgotten})
+    kept = {
+        name: item.metadata[name] for name in ("tool", "status", _ASKED_AT) if name in item.metadata
+    }
+    return item.model_copy(update={"content": _NOT_STORED, "metadata": kept})
+
+
 def _step(kinds: dict[str, WorkingMemoryItem]) -> AgentStep:
-    action = kinds["action"]
+    action, observation = kinds["action"], kinds.get("observation")
     tool, arguments = action.metadata.get("tool"), action.metadata.get("arguments")
     return AgentStep(
         thought=kinds["thought"].content if "thought" in kinds else "",
         action=tool if isinstance(tool, str) else "",
         arguments=arguments if isinstance(arguments, dict) else {},
-        observation=kinds["observation"].content if "observation" in kinds else "",
+        observation=observation.content if observation is not None else "",
+        status=_status(observation),
     )
+
+
+def _status(observation: WorkingMemoryItem | None) -> StepStatus:
+    """How the action ended; one without an observation was interrupted by the run's failure."""
+    if observation is None:
+        return "interrupted"
+    try:
+        return _STATUS.validate_python(observation.metadata.get("status"))
+    except ValidationError:  # recorded by a version that did not say it
+        return "unknown"

@@ -1,8 +1,13 @@
-"""The three memory tools: search further facts and episodes, and store a fact."""
+"""The memory tools: search further facts, episodes and entries, store a fact, and forget."""
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Collection, Mapping, Sequence
+from typing import Literal, get_args
 
+from fourtier.agents.react_mem.quotes import episode_item, fact_item
+from fourtier.agents.react_mem.tools.arguments import one_text, text_argument
+from fourtier.agents.react_mem.tools.forget import ForgetTool
+from fourtier.agents.react_mem.tools.research import ResearchMemoryTool
+from fourtier.models.text.instructions import is_order_to_assistant
 from fourtier.schema.completion import ToolSpec
 from fourtier.schema.episodes import RETRIEVE_EPISODES, RetrieveEpisodesRequest
 from fourtier.schema.facts import (
@@ -11,29 +16,28 @@ from fourtier.schema.facts import (
     RetrieveFactsRequest,
     StoreFactRequest,
 )
-from fourtier.schema.message import Metadata
-from fourtier.tools.contract import RunContext, ToolError
+from fourtier.schema.message import Metadata, NotStored
+from fourtier.tools.contract import RunContext, Tool, ToolError
 
+MemoryToolName = Literal[
+    "retrieve_facts", "recall_episodes", "research_memory", "store_fact", "forget"
+]
 #: The names of the tools.
-RETRIEVE, RECALL, STORE = "retrieve_facts", "recall_episodes", "store_fact"
-#: Characters of a fact or a search query.
-_MAX_TEXT = 8_000
+MEMORY_TOOLS: tuple[MemoryToolName, ...] = get_args(MemoryToolName)
+#: Those that change memory.
+WRITING_TOOLS: frozenset[str] = frozenset({"store_fact", "forget"})
 
 
-def _one_text(name: str, description: str) -> Metadata:
-    return {
-        "type": "object",
-        "properties": {name: {"type": "string", "description": description}},
-        "required": [name],
-        "additionalProperties": False,
-    }
+def fact_to_store(arguments: Metadata) -> str:
+    """The fact in the arguments of `store_fact`.
 
-
-def _text(arguments: Metadata, name: str) -> str:
-    value = arguments.get(name)
-    if not isinstance(value, str) or not value.strip() or len(value) > _MAX_TEXT:
-        raise ToolError(f"wrong arguments: {name} must be a text of 1 to {_MAX_TEXT} characters")
-    return value.strip()
+    Raises:
+        ToolError: there is none, or it is an order to the assistant.
+    """
+    content = text_argument(arguments, "fact_content")
+    if is_order_to_assistant(content):
+        raise ToolError("this is an instruction about your rules or tools, which is never stored")
+    return content
 
 
 class _MemoryTool:
@@ -45,32 +49,31 @@ class RetrieveFactsTool(_MemoryTool):
     """Search facts beyond those in the context."""
 
     spec = ToolSpec(
-        name=RETRIEVE,
+        name="retrieve_facts",
         description="Search what is known about the user for more facts.",
-        parameters=_one_text("query", "what to look for"),
+        parameters=one_text("query", "what to look for"),
     )
 
     async def run(self, arguments: Metadata, context: RunContext) -> str:
-        """One fact per line, with its date."""
+        """One fact per line, with its source and date."""
         found = await context.caller.call(
             RETRIEVE_FACTS,
             RetrieveFactsRequest(
-                query=_text(arguments, "query"),
+                query=text_argument(arguments, "query"),
                 user=context.scope.user,
                 collection=context.scope.collection,
             ),
         )
-        lines = [f"- {fact.content} ({fact.timestamp:%Y-%m-%d})" for fact in found.facts]
-        return "\n".join(lines) or "Nothing is known about that."
+        return "\n".join(map(fact_item, found.facts)) or "Nothing is known about that."
 
 
 class RecallEpisodesTool(_MemoryTool):
     """Search episodes beyond those in the context."""
 
     spec = ToolSpec(
-        name=RECALL,
+        name="recall_episodes",
         description="Search earlier tasks that resemble the one at hand, with their outcome.",
-        parameters=_one_text("query", "what the task is about"),
+        parameters=one_text("query", "what the task is about"),
     )
 
     async def run(self, arguments: Metadata, context: RunContext) -> str:
@@ -78,26 +81,30 @@ class RecallEpisodesTool(_MemoryTool):
         found = await context.caller.call(
             RETRIEVE_EPISODES,
             RetrieveEpisodesRequest(
-                query=_text(arguments, "query"),
+                query=text_argument(arguments, "query"),
                 user=context.scope.user,
                 collection=context.scope.collection,
             ),
         )
-        lines = [
-            f"- {episode.goal} ({episode.timestamp:%Y-%m-%d}, {episode.result}): {episode.outcome} "
-            f"{episode.lessons}".strip()
-            for episode in found.episodes
-        ]
-        return "\n".join(lines) or "No earlier task resembles that."
+        return "\n".join(map(episode_item, found.episodes)) or "No earlier task resembles that."
+
+
+#: What the model is told of a fact that is not stored.
+_NOT_STORED: Mapping[NotStored, str] = {
+    "forgotten": "Not remembered: the user had this forgotten after it was said.",
+    "opted-out": "Not remembered: the user has opted out of memory.",
+    "expired": "Not remembered: it was said longer ago than facts are kept here.",
+    "evicted": "Not remembered: the memory is full, and newer facts have its place.",
+}
 
 
 class StoreFactTool(_MemoryTool):
     """Store a fact."""
 
     spec = ToolSpec(
-        name=STORE,
+        name="store_fact",
         description="Remember a fact for future conversations; write a complete sentence.",
-        parameters=_one_text("fact_content", "the fact"),
+        parameters=one_text("fact_content", "the fact"),
     )
 
     async def run(self, arguments: Metadata, context: RunContext) -> str:
@@ -105,17 +112,28 @@ class StoreFactTool(_MemoryTool):
         stored = await context.caller.call(
             STORE_FACT,
             StoreFactRequest(
-                content=_text(arguments, "fact_content"),
+                content=fact_to_store(arguments),
                 source=context.conversation_id,
                 invocation_id=context.run_id,
-                timestamp=datetime.now(UTC),
+                timestamp=context.said_at,
                 user=context.scope.user,
                 collection=context.scope.collection,
             ),
         )
+        if stored.not_stored is not None:
+            return _NOT_STORED[stored.not_stored]
+        if stored.redacted:
+            return f"Remembered without what is not kept here: {', '.join(stored.redacted)}."
         return "Remembered." if stored.created else "That was known already."
 
 
-def memory_tools() -> list[RetrieveFactsTool | RecallEpisodesTool | StoreFactTool]:
-    """All three."""
-    return [RetrieveFactsTool(), RecallEpisodesTool(), StoreFactTool()]
+def memory_tools(names: Collection[MemoryToolName] = MEMORY_TOOLS) -> Sequence[Tool]:
+    """Those of the names."""
+    tools: list[Tool] = [
+        RetrieveFactsTool(),
+        RecallEpisodesTool(),
+        ResearchMemoryTool(),
+        StoreFactTool(),
+        ForgetTool(),
+    ]
+    return [tool for tool in tools if tool.spec.name in names]

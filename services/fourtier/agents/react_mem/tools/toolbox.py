@@ -2,13 +2,22 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
+from fourtier.agents.react_mem.observation import Observation
 from fourtier.agents.react_mem.tools.builtin import calculator, clock
-from fourtier.agents.react_mem.tools.memory import memory_tools
+from fourtier.agents.react_mem.tools.forget import ForgetTool
+from fourtier.agents.react_mem.tools.memory import (
+    MEMORY_TOOLS,
+    WRITING_TOOLS,
+    MemoryToolName,
+    memory_tools,
+)
 from fourtier.agents.react_mem.tools.topic import TopicTool, TopicToolParameters
 from fourtier.models.genai import agent_operation, error_type
 from fourtier.runtime.errors import FourtierError, StartupError
+from fourtier.schema.agent import MemoryMode
 from fourtier.schema.completion import MALFORMED_ARGUMENTS, ToolSpec
 from fourtier.schema.message import Metadata
 from fourtier.tools.contract import RunContext, Tool, ToolError
@@ -39,13 +48,14 @@ class Toolbox:
         self._seconds = seconds
         self._limit = limit
 
-    def offered(self, groups: Sequence[str], *, memory: bool) -> tuple[ToolSpec, ...]:
-        """What a run may use: tools of its groups, memory tools only where memory is enabled."""
+    def offered(self, groups: Sequence[str], memory: MemoryMode) -> tuple[ToolSpec, ...]:
+        """What a run may use: tools of its groups, memory tools as far as memory may be used."""
         return tuple(
             tool.spec
             for tool in self._tools.values()
             if (not groups or set(groups) & set(tool.groups))
-            and (memory or "memory" not in tool.groups)
+            and (memory != "off" or "memory" not in tool.groups)
+            and (memory == "read-write" or tool.spec.name not in WRITING_TOOLS)
         )
 
     def is_idempotent(self, name: str) -> bool:
@@ -54,29 +64,38 @@ class Toolbox:
 
     async def use(
         self, name: str, arguments: Metadata, offered: Sequence[ToolSpec], context: RunContext
-    ) -> str:
+    ) -> Observation:
         """Run a tool; whatever goes wrong becomes the observation."""
         if (wrong := _wrong_call(name, arguments, offered)) is not None:
-            return self._bounded(wrong)
-        return self._bounded(await self._run(self._tools[name], arguments, context))
+            return Observation(self._bounded(wrong), "rejected")
+        observed = await self._run(self._tools[name], arguments, context)
+        return replace(observed, text=self._bounded(observed.text))
 
-    async def _run(self, tool: Tool, arguments: Metadata, context: RunContext) -> str:
+    async def _run(self, tool: Tool, arguments: Metadata, context: RunContext) -> Observation:
         name = tool.spec.name
         labels = {"gen_ai.tool.name": name, "gen_ai.tool.type": "function"}
+        too_late = f"did not finish within {self._seconds:g} seconds."
         with agent_operation("execute_tool", name, labels) as operation:
             try:
                 async with asyncio.timeout(self._seconds):
-                    return await tool.run(arguments, context)
+                    if isinstance(tool, ForgetTool):
+                        return await tool.observe(arguments, context)
+                    return Observation(await tool.run(arguments, context))
             except TimeoutError:
                 operation.fail("timeout")
-                return f"The tool {name} did not finish within {self._seconds:g} seconds."
+                reason = too_late
             except (ToolError, FourtierError) as error:
                 operation.fail(error_type(error))
-                return f"The tool {name} failed: {error}"
+                reason = f"failed: {error}"
             except Exception as error:  # a user's function may raise anything, the run continues
                 log.exception("The tool %s failed.", name)
                 operation.fail(error_type(error))
-                return f"The tool {name} failed: {type(error).__name__}: {error}"
+                reason = f"failed: {type(error).__name__}: {error}"
+            # Whether it was cut off before or behind the first deletion is not known.
+            forgot = (
+                isinstance(tool, ForgetTool) and reason == too_late and "confirmed" in arguments
+            )
+            return Observation(f"The tool {name} {reason}", "failed", forgot=forgot)
 
     def _bounded(self, result: str) -> str:
         if len(result) > self._limit:
@@ -98,15 +117,19 @@ def _wrong_call(name: str, arguments: Metadata, offered: Sequence[ToolSpec]) -> 
 
 
 def build_toolbox(
-    topic_tools: Sequence[TopicToolParameters], *, seconds: float, limit: int
+    topic_tools: Sequence[TopicToolParameters],
+    *,
+    seconds: float,
+    limit: int,
+    memory: Collection[MemoryToolName] = MEMORY_TOOLS,
 ) -> Toolbox:
-    """All tools of a flow: built in, installed, and those on topics.
+    """All tools of a flow: built in, installed, and those on topics; of memory's the named ones.
 
     Raises:
         StartupError: one cannot be loaded, or two have one name.
     """
     tools: list[Tool] = [
-        *memory_tools(),
+        *memory_tools(memory),
         FunctionTool(calculator),
         FunctionTool(clock),
         *installed_tools(),
