@@ -5,7 +5,10 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
+from fourtier.client.archive import Archive
+from fourtier.client.forgetting import Forget
 from fourtier.client.memory import Conversations, Episodes, Facts
+from fourtier.client.opting_out import UserMemory
 from fourtier.client.requests import new_request
 from fourtier.runtime.bus.contract import Bus
 from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, connect_pulsar
@@ -16,8 +19,11 @@ from fourtier.schema.agent import (
     AgentRequest,
     AgentResponse,
     AgentStep,
+    MemoryMode,
+    ResearchMode,
     RunMetadata,
 )
+from fourtier.schema.researcher import RESEARCH, MethodName, ResearchProgress, ResearchRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,9 @@ class Client:
         facts: long-term facts.
         episodes: past problem-solving.
         conversations: conversation records.
+        archive: what was said, word for word.
+        forget: deletes memories for good, in all of these.
+        memory: whether a user is remembered at all.
     """
 
     def __init__(self, caller: Caller) -> None:
@@ -54,6 +63,9 @@ class Client:
         self.facts = Facts(caller)
         self.episodes = Episodes(caller)
         self.conversations = Conversations(caller)
+        self.archive = Archive(caller)
+        self.forget = Forget(caller)
+        self.memory = UserMemory(caller)
 
     @property
     def caller(self) -> Caller:
@@ -68,6 +80,8 @@ class Client:
         collection: str = "default",
         conversation_id: str = "",
         enable_memory: bool = True,
+        memory: MemoryMode = "read-write",
+        research: ResearchMode | None = None,
         streaming: bool = True,
         history: tuple[AgentStep, ...] = (),
         state: str = "",
@@ -87,6 +101,10 @@ class Client:
             conversation_id: the conversation that is read and extended; without one the run is a
                 conversation of its own.
             enable_memory: False makes it a run without memory.
+            memory: "read-only" reads memory and learns nothing from the run; "off" is the same as
+                `enable_memory=False`.
+            research: how the archive is searched: "off" once, "auto" once more where words of the
+                question are missing, "deep" in several rounds; None leaves it to the flow.
             streaming: whether thoughts and answer come in pieces.
             history: earlier steps of reasoning to go on from.
             state: what the agent is working towards; episodes are searched by it.
@@ -107,6 +125,8 @@ class Client:
             collection=collection,
             conversation_id=conversation_id,
             enable_memory=enable_memory,
+            memory=memory,
+            research=research,
             streaming=streaming,
             history=history,
             state=state,
@@ -122,6 +142,47 @@ class Client:
                 if reply.end_of_message:
                     whole.add(reply.message_id)
 
+    async def research(
+        self,
+        question: str,
+        *,
+        user: str,
+        collection: str = "default",
+        max_rounds: int = 3,
+        max_evidence: int = 10,
+        max_tokens: int = 2_000,
+        method: MethodName | None = None,
+    ) -> AsyncGenerator[ResearchProgress]:
+        """Find evidence for a question in the archive, round by round; nothing answers it.
+
+        Yields the steps as they happen; the last one, `end`, has the evidence and the receipt.
+
+        Args:
+            question: what evidence is searched for.
+            user: whose archive is searched.
+            collection: which of the user's collections.
+            max_rounds: of searches, each of which follows what the one before has found.
+            max_evidence: entries that are handed over.
+            max_tokens: of these together.
+            method: "rule" asks no model, "llm" asks the flow's, "auto" does where the service's
+                environment names one; None leaves it to the flow.
+
+        Raises: as `ask`.
+        """
+        request = new_request(
+            ResearchRequest,
+            question=question,
+            user=user,
+            collection=collection,
+            max_rounds=max_rounds,
+            max_evidence=max_evidence,
+            max_tokens=max_tokens,
+            method=method,
+        )
+        async with aclosing(self._caller.stream(RESEARCH, request)) as steps:
+            async for step in steps:
+                yield step
+
     async def answer(
         self,
         question: str,
@@ -130,6 +191,8 @@ class Client:
         collection: str = "default",
         conversation_id: str = "",
         enable_memory: bool = True,
+        memory: MemoryMode = "read-write",
+        research: ResearchMode | None = None,
         request_id: str = "",
     ) -> Reply:
         """Ask the agent and wait for the last reply; the arguments are those of `ask`.
@@ -143,6 +206,8 @@ class Client:
             collection=collection,
             conversation_id=conversation_id,
             enable_memory=enable_memory,
+            memory=memory,
+            research=research,
             streaming=False,
             request_id=request_id,
         )

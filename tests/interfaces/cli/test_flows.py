@@ -21,7 +21,7 @@ def write(directory: Path, **services: dict[str, Any]) -> str:
 def test_the_shipped_flows_are_fine_and_without_warnings(fourtier: Command) -> None:
     for name in ("laptop", "cluster"):
         assert fourtier("flow", "check", name) == 0
-        assert f"{name} is fine: flow {name}, 9 services" in fourtier.said
+        assert f"{name} is fine: flow {name}, 11 services" in fourtier.said
         assert fourtier.err == ""
 
 
@@ -31,6 +31,10 @@ def test_the_shipped_flows_are_fine_and_without_warnings(fourtier: Command) -> N
         ({"agent": {}}, "services.agent: it needs the service completion"),
         ({"facts": {}}, "services.facts: it needs the service embeddings"),
         ({"extraction": {"method": "llm"}}, "services.extraction: it needs the service completion"),
+        (
+            {"embeddings": {}, "archive": {}, "researcher": {"method": "llm"}},
+            "services.researcher: it needs the service completion",
+        ),
         ({"working_memory": {"compression": "llm"}}, "working-memory: it needs the service compl"),
     ],
 )

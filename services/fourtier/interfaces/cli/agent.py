@@ -1,10 +1,11 @@
 """`fourtier chat`, `ask` and `end`: talk to the agent of a running flow."""
 
-from typing import Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from fourtier.interfaces.cli.connecting import with_client
+from fourtier.interfaces.cli.connecting import with_bus, with_client
 from fourtier.interfaces.cli.options import (
     DEFAULT_COLLECTION,
     DEFAULT_FLOW,
@@ -14,6 +15,9 @@ from fourtier.interfaces.cli.options import (
     User,
 )
 from fourtier.interfaces.cli.output import print_text
+
+if TYPE_CHECKING:
+    from fourtier.runtime.bus.contract import Bus
 
 Conversation = Annotated[
     str, typer.Option("--conversation", help="Go on with this one; default: a new one.")
@@ -39,13 +43,22 @@ def chat(
 
     The exit code is 1 when a message from a pipe got no answer.
     """
+    from fourtier.client import client_on
+    from fourtier.flows.model import read_flow
     from fourtier.interfaces.cli.chat import Chat
     from fourtier.interfaces.cli.memories import new_conversation_id
+    from fourtier.operations.forgetting import forget_dead_letters
     from fourtier.schema.message import Scope
 
     scope, conversation_id = Scope(user, collection), conversation or new_conversation_id()
-    answered = with_client(flow, lambda client: Chat(client, scope, conversation_id).run())
-    end_with(answered=answered)
+    services = list(read_flow(flow).services)
+
+    async def run(bus: "Bus") -> bool:
+        letters = partial(forget_dead_letters, bus, services)
+        async with client_on(bus) as client:
+            return await Chat(client, scope, conversation_id, letters).run()
+
+    end_with(answered=with_bus(flow, run))
 
 
 def end_with(*, answered: bool) -> None:
@@ -64,6 +77,10 @@ def ask(
     flow: FlowName = DEFAULT_FLOW,
     as_json: AsJson = False,
     memory: Annotated[bool, typer.Option(help="Use memory and add to it.")] = True,
+    research: Annotated[
+        Literal["off", "auto", "deep"] | None,
+        typer.Option(help="Search the archive in several rounds; default: as the flow has it."),
+    ] = None,
     request_id: Annotated[
         str, typer.Option(help="Names the question: asked again, it gets the same answer.")
     ] = "",
@@ -79,6 +96,7 @@ def ask(
             collection=collection,
             conversation_id=conversation,
             enable_memory=memory,
+            research=research,
             request_id=request_id,
         ),
     )

@@ -19,7 +19,12 @@ def show_reply(reply: Reply, *, as_json: bool) -> None:
 def reply_as_json(reply: Reply) -> dict[str, object]:
     """Answer, steps, memories by tier, tokens and timings."""
     metadata = reply.metadata.model_dump(mode="json")
-    by_tier: dict[str, list[object]] = {"facts": [], "episodes": [], "conversation": []}
+    by_tier: dict[str, list[object]] = {
+        "facts": [],
+        "archive": [],
+        "episodes": [],
+        "conversation": [],
+    }
     for memory in newest_first(reply.metadata.memories):
         by_tier.setdefault(memory.tier, []).append(memory.model_dump(mode="json"))
     return {
@@ -28,6 +33,10 @@ def reply_as_json(reply: Reply) -> dict[str, object]:
         "steps": metadata["steps"],
         "memories": by_tier,
         "tiers_left_out": metadata["tiers_left_out"],
+        "research": metadata["research"],
+        "redacted": metadata["redacted"],
+        "memory": metadata["memory"],
+        "opted_out": metadata["opted_out"],
         "tokens": {"in": reply.in_token, "out": reply.out_token},
         "model": reply.model,
         "timings_ms": metadata["timings_ms"],

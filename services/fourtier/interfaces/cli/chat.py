@@ -8,6 +8,7 @@ from contextlib import aclosing
 from rich.markup import escape
 
 from fourtier.client import Client, FourtierError
+from fourtier.interfaces.cli.chat_forgetting import ChatForgetting, ForgetLetters
 from fourtier.interfaces.cli.input import input_messages
 from fourtier.interfaces.cli.memories import memories_text, new_conversation_id
 from fourtier.interfaces.cli.output import console, print_text, visible
@@ -16,14 +17,18 @@ from fourtier.schema.message import Scope
 
 _HELP = """[bold]/facts[/]  what is known about you      [bold]/new[/]   begin a new conversation
 [bold]/end[/]    end this conversation        [bold]/quit[/]  leave (or Ctrl-D)
+[bold]/forget[/] what is about something, such as /forget my address
 Several lines that are pasted at once are one message."""
 _LEAVE = {"/quit", "/exit"}
+_FORGET = "/forget"
 
 
 class Chat:
     """One person's chat. On a terminal it streams; through a pipe each line is a message."""
 
-    def __init__(self, client: Client, scope: Scope, conversation_id: str) -> None:
+    def __init__(
+        self, client: Client, scope: Scope, conversation_id: str, letters: ForgetLetters
+    ) -> None:
         self._client = client
         self._scope = scope
         self._conversation_id = conversation_id
@@ -35,6 +40,7 @@ class Chat:
             "/new": self._begin_new,
             "/help": self._help,
         }
+        self._forget = ChatForgetting(client, scope, letters)
 
     async def run(self) -> bool:
         """Take messages until the input ends; returns whether every one got its answer."""
@@ -103,8 +109,11 @@ class Chat:
         if command is not None:
             await command()
             return
-        name = text.split(maxsplit=1)[0]
-        near = difflib.get_close_matches(name, [*self._commands, *_LEAVE], n=1)
+        name, _, rest = text.partition(" ")
+        if name == _FORGET:
+            await self._forget(rest)
+            return
+        near = difflib.get_close_matches(name, [*self._commands, _FORGET, *_LEAVE], n=1)
         advice = f"did you mean {near[0]}?" if near else "/help lists the commands."
         print_text(f"There is no command {name}: {advice}")
 

@@ -1,62 +1,148 @@
-"""`fourtier import`: hand past dialogue to memory, line by line."""
+"""`fourtier import`: hand past dialogue, line by line, and documents to memory."""
 
+import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
 from fourtier.interfaces.cli.connecting import with_client
-from fourtier.interfaces.cli.options import DEFAULT_FLOW, FlowName
-from fourtier.interfaces.cli.output import console, errors, print_text, visible
+from fourtier.interfaces.cli.options import (
+    DEFAULT_COLLECTION,
+    DEFAULT_FLOW,
+    Collection,
+    FlowName,
+    User,
+)
+from fourtier.interfaces.cli.output import errors, print_text, progress_bar, visible
 
 if TYPE_CHECKING:
+    from fourtier.client.archive import ImportedDocument
     from fourtier.operations.importing import ImportResult
+    from fourtier.schema.message import Scope
+
+_STDIN, _DIALOGUE = "-", ".jsonl"
 
 
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
     app.command(
         "import",
-        epilog="Example: fourtier import dialogue.jsonl, with lines such as "
-        '{"conversation_id": "c1", "user": "ann", "speaker": "Ann", '
+        epilog="Example: fourtier import handbook.pdf notes.md, or fourtier import dialogue.jsonl, "
+        'with lines such as {"conversation_id": "c1", "user": "ann", "speaker": "Ann", '
         '"timestamp": "2026-03-01T10:00:00+00:00", "content": "I live in Oslo."}',
-    )(import_dialogue)
+    )(import_files)
 
 
-def import_dialogue(
-    file: Annotated[
-        typer.FileBinaryRead, typer.Argument(help="JSON lines in UTF-8; - for standard input.")
+def import_files(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="Documents: .txt, .md, .html, .htm, .pdf. Past dialogue: .jsonl, JSON lines in "
+            "UTF-8; - for standard input.",
+            show_default=False,
+        ),
     ],
+    user: User,
+    collection: Collection = DEFAULT_COLLECTION,
     flow: FlowName = DEFAULT_FLOW,
 ) -> None:
-    """Import past dialogue. Importing a file again doubles nothing.
+    """Import documents and past dialogue. Importing a file again doubles nothing.
 
-    The exit code is 1 when a line could not be imported; the others are.
+    A document belongs to --user and --collection, and has the name of its file, as it is given;
+    one that has changed is brought up to date. Each line of dialogue says whose it is.
+
+    The exit code is 1 when a file or a line could not be imported; the others are.
     """
-    from rich.progress import Progress
+    from fourtier.schema.message import Scope
 
-    from fourtier.operations.importing import import_turns
-
-    with Progress(console=console) as progress:
-        task = progress.add_task("Importing", total=_count_lines(file))
-
-        def show(now: "ImportResult") -> None:
-            progress.update(task, completed=now.sent + now.bad)
-
-        result = with_client(flow, lambda client: import_turns(client, file, show))
-    print_text(f"{result.sent} messages imported, {result.bad} bad lines.")
-    for line in result.reported:
-        errors.print(visible(f"line {line.number}: {line.reason}"), markup=False)
-    if result.bad > len(result.reported):
-        errors.print(f"and {result.bad - len(result.reported)} more")
-    if result.bad:
+    scope = Scope(user, collection)
+    several = len(files) > 1
+    done = [
+        _import_dialogue(flow, name, say_which=several)
+        if name == _STDIN or Path(name).suffix.lower() == _DIALOGUE
+        else _import_document(flow, scope, Path(name))
+        for name in files
+    ]
+    if not all(done):
         raise typer.Exit(1)
 
 
-def _count_lines(file: BinaryIO) -> int | None:
+def _import_document(flow: str, scope: "Scope", path: Path) -> bool:
+    """Import a document and say what became of it; whether that could be done."""
+    from fourtier.client import CallFailedError, InvalidRequestError
+    from fourtier.operations.documents.errors import UnreadableDocumentError
+    from fourtier.operations.documents.reading import read_document
+    from fourtier.runtime.extras import MissingExtraError
+
+    try:
+        document = read_document(path)
+        with progress_bar(f"Importing {path.name}") as show:
+            done = with_client(
+                flow,
+                lambda client: client.archive.import_document(
+                    scope,
+                    document.name,
+                    document.blocks,
+                    timestamp=document.changed_at,
+                    progress=lambda now: show(now.done, now.total),
+                ),
+            )
+    except (
+        UnreadableDocumentError,
+        MissingExtraError,
+        CallFailedError,
+        InvalidRequestError,
+    ) as error:
+        errors.print(visible(f"{path}: {error}"), markup=False)
+        return False
+    print_text(f"{document.name}: {_summary(done)}")
+    return True
+
+
+def _summary(done: "ImportedDocument") -> str:
+    summary = f"{done.stored} blocks stored, {done.unchanged} unchanged, {done.deleted} deleted"
+    if done.not_stored:
+        summary += f", {done.not_stored} not stored (forgotten, expired or opted out)"
+    return f"{summary}."
+
+
+def _import_dialogue(flow: str, name: str, *, say_which: bool) -> bool:
+    """Import past dialogue and name its bad lines; whether there are none."""
+    of_file = f"{name}: " if say_which else ""
+    try:
+        with _opened(name) as file:
+            result = _send(flow, file, _count_lines(name))
+    except OSError as error:
+        errors.print(visible(f"{name}: cannot be opened: {error.strerror}"), markup=False)
+        return False
+    print_text(f"{of_file}{result.sent} messages imported, {result.bad} bad lines.")
+    for line in result.reported:
+        errors.print(visible(f"{of_file}line {line.number}: {line.reason}"), markup=False)
+    if result.bad > len(result.reported):
+        errors.print(f"and {result.bad - len(result.reported)} more")
+    return not result.bad
+
+
+def _send(flow: str, file: BinaryIO, lines: int | None) -> "ImportResult":
+    from fourtier.operations.importing import import_turns
+
+    with progress_bar("Importing") as show:
+        return with_client(
+            flow,
+            lambda client: import_turns(client, file, lambda now: show(now.sent + now.bad, lines)),
+        )
+
+
+def _opened(name: str) -> AbstractContextManager[BinaryIO]:
+    return nullcontext(sys.stdin.buffer) if name == _STDIN else Path(name).open("rb")
+
+
+def _count_lines(name: str) -> int | None:
     """How many lines there are, where that can be known beforehand."""
-    name = getattr(file, "name", "")
-    if not isinstance(name, str) or not Path(name).is_file():
+    if not Path(name).is_file():
         return None
     with Path(name).open("rb") as again:
         return sum(1 for line in again if line.strip())

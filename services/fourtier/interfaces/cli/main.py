@@ -12,12 +12,16 @@ from rich.markup import escape
 
 from fourtier.interfaces.cli import (
     agent,
+    archive,
     dead_letters,
     doctor,
     flows,
+    forget,
     importing,
     init,
     memory,
+    opting_out,
+    research,
     run,
 )
 from fourtier.interfaces.cli.output import errors, visible
@@ -29,11 +33,12 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-for commands in (run, flows, init, agent, importing, doctor):
+for commands in (run, flows, init, agent, research, forget, opting_out, importing, doctor):
     commands.add_to(app)
 app.add_typer(memory.facts, name="facts")
 app.add_typer(memory.episodes, name="episodes")
 app.add_typer(memory.conversations, name="conversations")
+app.add_typer(archive.archive, name="archive")
 app.add_typer(dead_letters.dead_letters, name="dead-letters")
 
 #: A flow that cannot start and a wrong argument end with 2, what failed ends with 1.

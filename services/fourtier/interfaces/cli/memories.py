@@ -9,7 +9,7 @@ from rich.markup import escape
 from fourtier.interfaces.cli.output import visible
 from fourtier.schema.agent import MemoryUsed, RunMetadata
 
-_TIERS = {"facts": "fact", "episodes": "episode", "conversation": "said"}
+_TIERS = {"facts": "fact", "episodes": "episode", "conversation": "said", "archive": "archive"}
 
 
 def new_conversation_id() -> str:
@@ -35,6 +35,11 @@ def memories_text(metadata: RunMetadata) -> str:
         f"[yellow]    without {_safe(tier)}: {_safe(reason)}[/]"
         for tier, reason in metadata.tiers_left_out.items()
     ]
+    kinds = ", ".join(f"{kind} ({number})" for kind, number in metadata.redacted.items())
+    if metadata.opted_out:
+        without.append("[yellow]    memory is off: this user has opted out[/]")
+    if kinds:
+        without.append(f"[yellow]    not remembered: {_safe(kinds)}[/]")
     head = "[dim]  memories used, newest first:[/]" if shown else "[dim]  no memories used[/]"
     return "\n".join([head, *shown, *without, ""])
 

@@ -14,7 +14,7 @@ from fourtier.interfaces.cli.options import (
     Limit,
     User,
 )
-from fourtier.interfaces.cli.output import console, print_items, print_text
+from fourtier.interfaces.cli.output import errors, print_items, print_text, progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fourtier.schema.conversations import ConversationSummary
     from fourtier.schema.episodes import Episode
     from fourtier.schema.facts import Fact
-    from fourtier.schema.message import Scope
+    from fourtier.schema.message import NotStored, Scope
 
 facts = typer.Typer(help="Long-term facts.", no_args_is_help=True)
 episodes = typer.Typer(help="Past problem-solving.", no_args_is_help=True)
@@ -39,9 +39,21 @@ def _scope(user: str, collection: str) -> "Scope":
     return Scope(user, collection)
 
 
-def _not_found(what: str, scope: "Scope") -> typer.Exit:
-    from fourtier.interfaces.cli.output import errors
+#: Why a fact is not stored.
+_REASONS = {
+    "forgotten": "it was forgotten after it was said",
+    "opted-out": "this user has opted out; `fourtier opt-in` takes that back",
+    "expired": "it was said longer ago than the flow keeps facts",
+    "evicted": "the memory of this user is full, and newer facts have its place",
+}
 
+
+def _not_stored(reason: "NotStored") -> typer.Exit:
+    errors.print(f"[red]fourtier:[/] not remembered: {_REASONS[reason]}")
+    return typer.Exit(1)
+
+
+def _not_found(what: str, scope: "Scope") -> typer.Exit:
     errors.print(f"[red]fourtier:[/] {scope.user}/{scope.collection} has no {what}")
     return typer.Exit(1)
 
@@ -97,6 +109,8 @@ def add_fact(
     """Store a fact."""
     scope = _scope(user, collection)
     stored = with_client(flow, lambda client: client.facts.store(scope, content, speaker=user))
+    if stored.not_stored is not None:
+        raise _not_stored(stored.not_stored)
     print_text(f"{'Remembered' if stored.created else 'Known already'} {stored.fact_id}")
     for older in stored.superseded:
         print_text(f"  it replaces {older}")
@@ -135,18 +149,12 @@ def reindex(flow: FlowName = DEFAULT_FLOW) -> None:
     For a graph that was restored without its vectors, and for another embedding model. The flow
     runs meanwhile; what is not indexed yet is not found. Repeating it changes nothing.
     """
-    from rich.progress import Progress
-
     from fourtier.operations.reindexing import reindex_facts
 
-    with Progress(console=console) as progress:
-        task = progress.add_task("Indexing", total=None)
+    with progress_bar("Indexing") as show_done:
         done = with_client(
             flow,
-            lambda client: reindex_facts(
-                client,
-                lambda now: progress.update(task, total=now.facts, completed=now.indexed),
-            ),
+            lambda client: reindex_facts(client, lambda now: show_done(now.indexed, now.facts)),
         )
     print_text(f"{done.indexed} facts indexed.")
     if done.removed:

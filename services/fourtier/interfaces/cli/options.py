@@ -18,7 +18,7 @@ def login_name() -> str:
         return "user"
 
 
-def _scope_name(value: str) -> str:
+def scope_name(value: str) -> str:
     """Reject a name that no message can carry.
 
     Raises:
@@ -37,12 +37,12 @@ def _scope_name(value: str) -> str:
 User = Annotated[
     str,
     typer.Option(
-        "--user", "-u", help="Whose memory.", default_factory=login_name, callback=_scope_name
+        "--user", "-u", help="Whose memory.", default_factory=login_name, callback=scope_name
     ),
 ]
 Collection = Annotated[
     str,
-    typer.Option("--collection", "-c", help="Which of their collections.", callback=_scope_name),
+    typer.Option("--collection", "-c", help="Which of their collections.", callback=scope_name),
 ]
 FlowName = Annotated[
     str, typer.Option("--flow", "-f", help="A shipped flow's name or a flow file.")

@@ -5,10 +5,12 @@ terminal, where they could move the cursor, rename the window or hide what stand
 """
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -104,3 +106,13 @@ def print_items(
         print_table(columns, [cells(item) for item in items])
     else:
         console.print(none)
+
+
+@contextmanager
+def progress_bar(what: str) -> Generator[Callable[[int, int | None], None]]:
+    """Show a bar; what it gives is told how many are done, and of how many if that is known."""
+    from rich.progress import Progress
+
+    with Progress(console=console) as progress:
+        task = progress.add_task(escape(visible(what)), total=None)
+        yield lambda done, total: progress.update(task, total=total, completed=done)

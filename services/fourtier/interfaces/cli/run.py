@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +15,7 @@ from fourtier.interfaces.cli.options import (
     FlowArgument,
     User,
 )
+from fourtier.interfaces.cli.output import errors
 
 if TYPE_CHECKING:
     from fourtier.runtime.process.flow_process import FlowProcess
@@ -60,33 +62,42 @@ async def _run(flow: str, services: Sequence[str], scope: "Scope | None") -> boo
     """Run until a stop is asked for or the chat ends; returns whether the chat got all answers."""
     from fourtier.flows.model import read_flow
     from fourtier.runtime.extras import extra_needed
+    from fourtier.runtime.privacy.redaction import redacted_log
     from fourtier.runtime.settings import read_settings
     from fourtier.runtime.telemetry.logs import set_up_logs
 
     with extra_needed("service"):
         from fourtier.flows.plan import process_plan
+        from fourtier.operations.start_message import start_message
         from fourtier.runtime.process.flow_process import flow_process, stop_on_signals
 
     settings = read_settings()
     # A person who chats wants to read the conversation: only what is wrong is logged then.
-    set_up_logs("WARNING" if scope else settings.log_level, settings.log_format)
+    level = "WARNING" if scope else settings.log_level
+    set_up_logs(level, settings.log_format, redacted_log)
     plan = process_plan(read_flow(flow), settings, services)
     async with flow_process(plan) as process:
         with stop_on_signals(process):
             if scope is not None:
-                return await _chat(process, scope)
+                # Not among the answers, which a pipe may take.
+                if said := start_message(plan.host.services, settings):
+                    errors.print(said, style="dim", markup=False)
+                return await _chat(process, scope, list(plan.host.services))
             await process.wait()
     return True
 
 
-async def _chat(process: "FlowProcess", scope: "Scope") -> bool:
+async def _chat(process: "FlowProcess", scope: "Scope", services: "Sequence[str]") -> bool:
     """Chat until the input ends, a stop is asked for, or a service fails."""
     from fourtier.client import client_on
     from fourtier.interfaces.cli.chat import Chat
     from fourtier.interfaces.cli.memories import new_conversation_id
+    from fourtier.operations.forgetting import forget_dead_letters
 
     async with client_on(process.bus) as client:
-        chatting = asyncio.create_task(Chat(client, scope, new_conversation_id()).run())
+        letters = partial(forget_dead_letters, process.bus, services)
+        chat = Chat(client, scope, new_conversation_id(), letters)
+        chatting = asyncio.create_task(chat.run())
         waiting = asyncio.create_task(process.wait())
         await asyncio.wait([chatting, waiting], return_when=asyncio.FIRST_COMPLETED)
         for task in (chatting, waiting):

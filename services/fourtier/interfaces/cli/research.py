@@ -1,0 +1,140 @@
+"""`fourtier research`: evidence for a question, with the steps that found it as they come."""
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from fourtier.interfaces.cli.connecting import with_client
+from fourtier.interfaces.cli.entries import print_entry
+from fourtier.interfaces.cli.options import (
+    DEFAULT_COLLECTION,
+    DEFAULT_FLOW,
+    AsJson,
+    Collection,
+    FlowName,
+    User,
+)
+from fourtier.interfaces.cli.output import errors, one_line, print_json, print_text, visible
+
+if TYPE_CHECKING:
+    from fourtier.client import Client
+    from fourtier.schema.researcher import Evidence, Receipt, ResearchProgress
+
+_STOPPED = {
+    "enough": "what is found is enough",
+    "nothing-new": "there is nothing new to follow",
+    "max-rounds": "all rounds are used",
+    "deadline": "the time is over",
+    "max-completions": "the model was asked as often as it may be",
+}
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        epilog='Example: fourtier research "Who wrote the report on the bridge that Ann inspected?"'
+    )(research)
+
+
+def research(
+    question: str,
+    user: User,
+    collection: Collection = DEFAULT_COLLECTION,
+    flow: FlowName = DEFAULT_FLOW,
+    rounds: Annotated[int, typer.Option(min=1, max=5, help="Rounds of searches at most.")] = 3,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="Entries.")] = 10,
+    tokens: Annotated[int, typer.Option(min=50, help="Of all entries together.")] = 2_000,
+    method: Annotated[
+        Literal["auto", "rule", "llm"] | None,
+        typer.Option(help="llm asks the flow's model, rule none. As the flow has it otherwise."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find evidence for a question that one search does not answer.
+
+    Searches the archive for the question, then for the names that its best entries bring up, until
+    the question's words are found; with a model for what that wants to know, until it has enough.
+    Nothing answers the question: that is for `fourtier ask`. The exit code is 1 when nothing is
+    found.
+    """
+    from fourtier.schema.researcher import ResearchProgress
+
+    async def run(client: "Client") -> ResearchProgress:
+        end = ResearchProgress(step="end", round=0)
+        steps = client.research(
+            question,
+            user=user,
+            collection=collection,
+            max_rounds=rounds,
+            max_evidence=limit,
+            max_tokens=tokens,
+            method=method,
+        )
+        async for end in steps:
+            if not as_json:
+                _show(end)
+        return end
+
+    end = with_client(flow, run)
+    if as_json:
+        print_json(end.model_dump(mode="json"))
+    else:
+        _show_end(end)
+    if not end.evidence:
+        errors.print(f"Nothing found in the archive of {visible(user)}/{visible(collection)}.")
+        raise typer.Exit(1)
+
+
+def _show(step: "ResearchProgress") -> None:
+    """Print what a step says."""
+    if step.step == "plan":
+        print_text(f"Round {step.round}", style="bold")
+        for need in step.info_needs:
+            print_text(f"  wanted: {one_line(need)}")
+        for search in step.searches:
+            why = f" (follows {one_line(search.name)})" if search.name else ""
+            print_text(f"  search: {one_line(search.query)}{why}")
+    elif step.step == "hits":
+        print_text(f"  found: {step.found} entries, {step.new} of them new")
+    elif step.step == "notes":
+        for note in step.notes:
+            said = note.content or f"{note.speaker}: {note.quote}"
+            print_text(f"  note: {one_line(said)}", style="dim")
+    elif step.step == "check":
+        found, missing = ", ".join(step.covered) or "none", ", ".join(step.missing) or "none"
+        print_text(f"  words of the question: found {found}; missing {missing}")
+
+
+def _show_end(end: "ResearchProgress") -> None:
+    for number, each in enumerate(end.evidence, start=1):
+        _show_evidence(number, each)
+    if end.receipt is not None:
+        _show_receipt(end.receipt)
+
+
+def _show_evidence(number: int, found: "Evidence") -> None:
+    reasons = [f"round {found.round}"]
+    if found.covers:
+        reasons.append(f"has {', '.join(found.covers)}")
+    if found.link:
+        reasons.append(f"shares {one_line(found.link)} with an entry before it")
+    print_entry(number, found.entry, "; ".join(reasons))
+
+
+def _show_receipt(receipt: "Receipt") -> None:
+    for role, reason in receipt.degraded.items():
+        print_text(f"{role} went by rule: {one_line(reason)}", style="dim")
+    cut = f", {receipt.cut} left out for the sake of the tokens" if receipt.cut else ""
+    print_text(
+        f"{receipt.rounds} rounds, {receipt.searches} searches, {receipt.entries} entries seen, "
+        f"{receipt.tokens} tokens{cut}, {receipt.milliseconds:.0f} ms, {_method(receipt)}: "
+        f"{_STOPPED[receipt.stopped]}."
+    )
+
+
+def _method(receipt: "Receipt") -> str:
+    if receipt.method == "rule":
+        return "by rule"
+    tokens = receipt.in_token + receipt.out_token
+    degraded = f", {', '.join(receipt.degraded)} by rule" if receipt.degraded else ""
+    return f"by the model in {receipt.completions} completions of {tokens} tokens{degraded}"

@@ -1,0 +1,113 @@
+"""`fourtier archive search` and `show`: entries with their speakers, dates and ids."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from fourtier.runtime.rpc.routes import Route, call_route
+from fourtier.schema.archive import (
+    GET_PAGE,
+    SEARCH_ARCHIVE,
+    ArchiveEntry,
+    ArchiveHit,
+    ArchivePage,
+    FoundBy,
+    GetPageRequest,
+    GetPageResponse,
+    SearchArchiveRequest,
+    SearchArchiveResponse,
+)
+from tests.interfaces.cli.support import Command
+
+SAID_AT = datetime(2026, 3, 1, 10, tzinfo=UTC)
+SAID = ArchiveEntry(
+    id="e1",
+    page_id="p1",
+    source="c1",
+    speaker="Mia",
+    content="One.\n\x1b[2JTwo.",
+    timestamp=SAID_AT,
+)
+READ = ArchiveEntry(
+    id="e2",
+    page_id="p2",
+    source="notes.md",
+    source_kind="document",
+    speaker="notes.md",
+    content="Three.",
+    timestamp=SAID_AT,
+)
+PAGE = ArchivePage(
+    id="p1",
+    source="c1",
+    number=1,
+    entries=1,
+    tokens=9,
+    closed=False,
+    started_at=SAID_AT,
+    ended_at=SAID_AT,
+)
+
+
+def searching(*entries: ArchiveEntry) -> Route:
+    async def search(request: SearchArchiveRequest) -> SearchArchiveResponse:
+        legs = {"words": FoundBy(rank=2, score=0.5)} if request.explain else {}
+        hits = tuple(ArchiveHit(entry=each, score=1.0, legs=legs) for each in entries)
+        return SearchArchiveResponse(hits=hits, left_out={"meaning": "no vector"})
+
+    return call_route(SEARCH_ARCHIVE, search)
+
+
+def reading() -> Route:
+    async def get(request: GetPageRequest) -> GetPageResponse:
+        known = request.page_id == "p1" or request.entry_id == "e1"
+        return GetPageResponse(page=PAGE, entries=(SAID,)) if known else GetPageResponse(page=None)
+
+    return call_route(GET_PAGE, get)
+
+
+def test_entries_are_printed_whole_with_why_they_were_found(fourtier: Command) -> None:
+    fourtier.routes = [searching(SAID, READ)]
+    assert fourtier("archive", "search", "two", "--user", "ann", "--why") == 0
+    assert fourtier.out.splitlines() == [
+        "1. Mia (2026-03-01 10:00), c1",
+        "   One.",
+        "   \\x1b[2JTwo.",
+        "   found by words as number 2; e1",
+        "2. notes.md (2026-03-01 10:00)",
+        "   Three.",
+        "   found by words as number 2; e2",
+    ]
+    assert "not searched by meaning: no vector" in fourtier.err
+
+
+def test_nothing_found_is_said(fourtier: Command) -> None:
+    fourtier.routes = [searching()]
+    assert fourtier("archive", "search", "two", "--user", "ann") == 0
+    assert fourtier.out == "Nothing found in the archive of ann/default.\n"
+
+
+def test_json_has_everything(fourtier: Command) -> None:
+    fourtier.routes = [searching(SAID)]
+    assert fourtier("archive", "search", "two", "--user", "ann", "--json") == 0
+    assert json.loads(fourtier.out)[0]["entry"]["content"] == SAID.content
+
+
+@pytest.mark.parametrize("identity", ["p1", "e1"])
+def test_a_page_is_shown_by_its_id_and_by_that_of_an_entry(
+    fourtier: Command, identity: str
+) -> None:
+    fourtier.routes = [reading()]
+    assert fourtier("archive", "show", identity, "--user", "ann") == 0
+    lines = fourtier.out.splitlines()
+    assert "c1, page 1: 1 entries, 2026-03-01 10:00 to 2026-03-01 10:00, open" in lines[0]
+    assert lines[1:] == ["1. Mia (2026-03-01 10:00), c1", "   One.", "   \\x1b[2JTwo.", "   e1"]
+    assert fourtier("archive", "show", identity, "--user", "ann", "--json") == 0
+    assert json.loads(fourtier.out)[0]["id"] == "e1"
+
+
+def test_a_page_that_is_not_there_exits_with_1(fourtier: Command) -> None:
+    fourtier.routes = [reading()]
+    assert fourtier("archive", "show", "p9", "--user", "ann") == 1
+    assert "ann/default has no page or entry p9" in fourtier.err
