@@ -134,6 +134,26 @@ async def replay_dead_letters(
     return replayed
 
 
+async def remove_dead_letters(
+    bus: Bus, service: str, *, wanted: Callable[[DeadLetter], bool], dry_run: bool = False
+) -> int:
+    """Remove dead letters of a service without sending them again; returns how many.
+
+    With `dry_run` they are only counted. What another operator reads at the same time is not seen.
+
+    Raises:
+        BusError: the bus failed; what was removed by then is gone.
+    """
+    removed = 0
+    async with _reading(bus, service) as letters:
+        async for letter in letters:
+            if wanted(letter):
+                removed += 1
+                if not dry_run:
+                    await letter.delivery.acknowledge()
+    return removed
+
+
 @asynccontextmanager
 async def _reading(bus: Bus, service: str) -> AsyncGenerator[AsyncIterator[DeadLetter]]:
     """The dead letters that are there now, up to a mark that is published behind them."""

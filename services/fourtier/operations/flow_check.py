@@ -10,17 +10,21 @@ from fourtier.runtime.service.context import Parameters
 #: what it asks for, so it stands here.
 _NEEDS: Mapping[str, tuple[str, ...]] = {
     "agent": ("completion",),
+    "archive": ("embeddings",),
     "episodes": ("embeddings",),
     "facts": ("embeddings",),
+    "researcher": ("archive",),
 }
 #: What a user loses where a service is missing; the others work without it.
 _LOSSES: Mapping[str, Mapping[str, str]] = {
     "agent": {
         "facts": "answers are made without facts",
+        "archive": "answers are made without what was said elsewhere, word for word",
         "episodes": "answers are made without episodes",
         "conversations": "answers are made without what was said before",
         "working-memory": "a run that is cut off begins again, and tools that must not run twice "
         "are refused",
+        "researcher": "the archive is searched once for each question",
         "extraction": "nothing is learned from what is said",
     },
     "extraction": {
@@ -30,7 +34,12 @@ _LOSSES: Mapping[str, Mapping[str, str]] = {
     "conversations": {"promotion": "nothing lasting is made of a conversation that ends"},
 }
 #: Parameters by which a service works with the language model.
-_BY_MODEL = {"extraction": "method", "promotion": "method", "working-memory": "compression"}
+_BY_MODEL = {
+    "extraction": "method",
+    "promotion": "method",
+    "researcher": "method",
+    "working-memory": "compression",
+}
 
 
 def check_flow(flow: Flow) -> list[str]:

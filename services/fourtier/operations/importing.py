@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from pydantic import ValidationError
 
@@ -16,6 +17,7 @@ from fourtier.runtime.errors import FourtierError
 from fourtier.runtime.rpc.retry import Retry
 from fourtier.runtime.validation import in_words
 from fourtier.schema.conversations import DialogueTurn
+from fourtier.schema.message import Scope
 
 #: Turns in flight at once; each is counted when the broker has confirmed it.
 _MAX_IN_FLIGHT = 64
@@ -23,6 +25,9 @@ _MAX_IN_FLIGHT = 64
 _MAX_REPORTED = 100
 #: A broker that restarts is back within half a minute.
 _RETRY = Retry(attempts=5, first=2.0, cap=16.0)
+_Conversation = tuple[Scope, str]
+#: Between two turns of a conversation that have the same time.
+_TURN = timedelta(milliseconds=1)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -142,13 +147,32 @@ def read_turns(lines: Iterable[bytes]) -> Iterator[tuple[int, DialogueTurn | Bad
     """Each line that is not blank, with its number from 1, as a turn or as the reason why not.
 
     A line without a `turn_id` gets one made from what it says; the same words said again at the
-    same time count as another turn. A byte order mark before the first line is left out.
+    same time count as another turn. Turns of a conversation that have one time, as those of a talk
+    of which only the day is known, get a millisecond each, so that their order stays known. A byte
+    order mark before the first line is left out.
     """
     seen: Counter[str] = Counter()
+    times = _Times()
     for number, line in enumerate(lines, 1):
         content = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
         if content.strip():
-            yield number, _read_line(number, content, seen)
+            read = _read_line(number, content, seen)
+            yield number, read if isinstance(read, BadLine) else times.in_order(read)
+
+
+class _Times:
+    """The time of the last turn of each conversation, as it was given and as it was made."""
+
+    def __init__(self) -> None:
+        self._last: dict[_Conversation, tuple[datetime, datetime]] = {}
+
+    def in_order(self, turn: DialogueTurn) -> DialogueTurn:
+        """The turn, behind the one before it where both have one time."""
+        conversation = (turn.scope, turn.conversation_id)
+        given, made = self._last.get(conversation, (None, turn.timestamp))
+        made = made + _TURN if given == turn.timestamp else turn.timestamp
+        self._last[conversation] = (turn.timestamp, made)
+        return turn if made == turn.timestamp else turn.model_copy(update={"timestamp": made})
 
 
 def _read_line(number: int, content: bytes, seen: Counter[str]) -> DialogueTurn | BadLine:

@@ -1,17 +1,20 @@
-"""Write the index of all facts from the graph, part by part."""
+"""Write the indexes of all facts and of the archive from their graphs, part by part."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from fourtier.client import Client
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.errors import DeadlineExceededError
 from fourtier.runtime.rpc.retry import Retry
+from fourtier.schema.archive import ReindexArchiveResponse
 from fourtier.schema.facts import ReindexFactsResponse
 
 #: A service that is restarted meanwhile is asked for the same part again.
 _RETRY = Retry(attempts=3, first=1.0)
+P = TypeVar("P", ReindexFactsResponse, ReindexArchiveResponse)
 
 
 @dataclass(slots=True)
@@ -49,21 +52,45 @@ async def reindex_facts(
         BusError: the bus does not take the request.
     """
     result = ReindexResult()
-    cursor, first = "", True
-    while cursor or first:
-        part = await _part(client, cursor)
+    async for part in _parts(client.facts.reindex):
         result.add(part)
         progress(result)
-        cursor, first = part.cursor, False
     return result
 
 
-async def _part(client: Client, cursor: str) -> ReindexFactsResponse:
+async def reindex_archive(
+    client: Client, progress: Callable[[int, int], None] = lambda _done, _total: None
+) -> int:
+    """Write the whole index of the archive; returns of how many entries.
+
+    Args:
+        client: of the running flow.
+        progress: called after each part with how many entries are done, and of how many.
+
+    Raises: as `reindex_facts`.
+    """
+    indexed = 0
+    async for part in _parts(client.archive.reindex):
+        indexed += part.indexed
+        progress(indexed, part.entries)
+    return indexed
+
+
+async def _parts(reindex: Callable[[str], Awaitable[P]]) -> AsyncGenerator[P]:
+    """Ask for part after part; the cursor of each begins the next, and an empty one ends."""
+    part = await _part(reindex, "")
+    yield part
+    while part.cursor:
+        part = await _part(reindex, part.cursor)
+        yield part
+
+
+async def _part(reindex: Callable[[str], Awaitable[P]], cursor: str) -> P:
     """Ask for a part, again where no answer comes: a part that is written twice does no harm."""
     attempt = 1
     while True:
         try:
-            return await client.facts.reindex(cursor)
+            return await reindex(cursor)
         except (DeadlineExceededError, BusError) as error:
             pause = _RETRY.pause(attempt, error)
             if pause is None:

@@ -105,8 +105,8 @@ async def test_a_flow_that_runs_is_well(flow: str, tmp_path: Path) -> None:
     assert "Neo4j 5." in found["graph"].found
     assert "1 facts in the vectors" in found["stores of facts"].found
     assert "2 replicas" in found["extraction"].found
-    # conversations 5, facts 3, extraction 2
-    assert found["queues"].found == "nothing waits in 10 of 10"
+    # conversations 7, facts 5, extraction 2
+    assert found["queues"].found == "nothing waits in 14 of 14"
     assert found["dead letters"].found == "none of 4 services"
     assert elsewhere["graph"].found.startswith("its services reach it. Not from here: the graph at")
     assert problems(elsewhere) == set()
@@ -124,7 +124,7 @@ def from_elsewhere(flow: str) -> str:
 async def test_before_init_everything_is_missing(flow: str) -> None:
     found = await doctor(flow)
     assert problems(found) == {"bus", "missing queues"}
-    assert "all 14" in found["missing queues"].found
+    assert "all 18" in found["missing queues"].found
     assert f"fourtier init {flow}" in found["missing queues"].remedy
     assert "Namespace not found" in found["bus"].found
 

@@ -17,8 +17,9 @@ from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, connect_pulsa
 from fourtier.runtime.bus.pulsar.policies import RetentionPolicy
 from fourtier.runtime.bus.pulsar.provisioning import BusNeeds, provision_bus
 from fourtier.runtime.provisioning import State, Step
+from fourtier.runtime.service.registry import declared_handlers
+from fourtier.schema.topics import Topic
 from tests.cluster.servers import SERVERS
-from tests.support.declared import all_declared, topic_of
 
 pytestmark = [
     pytest.mark.cluster,
@@ -76,12 +77,19 @@ async def test_everything_is_made_and_a_repetition_changes_nothing(
         for topic in await read(raw, "persistent", namespace)
         if not topic.rpartition("/")[2].startswith("__")
     }
-    persistent = {topic_of(each).name for each in all_declared() if topic_of(each).persistent}
+    persistent = {topic.name for topic in topics_of_the_flow() if topic.persistent}
     assert persistent <= topics
     assert topics - persistent == set(needs.dead_letters)
     assert await groups(raw, namespace, "facts.store") == ["facts"]
-    assert await groups(raw, namespace, "invocation.ended") == ["conversations", "extraction"]
+    hearing = ["archive", "conversations", "extraction"]
+    assert await groups(raw, namespace, "invocation.ended") == hearing
+    assert await groups(raw, namespace, "conversations.delete") == ["archive", "conversations"]
     assert await groups(raw, namespace, "dead-letters.agent") == ["operator"]
+
+
+def topics_of_the_flow() -> list[Topic[Any]]:
+    """Those of its services; others are installed, too."""
+    return [handler.topic for _, handler in declared_handlers(list(read_flow("cluster").services))]
 
 
 async def groups(raw: aiohttp.ClientSession, namespace: str, topic: str) -> list[str]:

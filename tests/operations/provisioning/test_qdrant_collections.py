@@ -22,14 +22,14 @@ from fourtier.engines.vectors.qdrant.provisioning import VectorsProvisioner, pro
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.provisioning import State, Step
 from fourtier.runtime.service.engines import CollectionsConfig
-from fourtier.runtime.service.stores import Collection
+from fourtier.runtime.service.stores import Collection, Fields
 from fourtier.schema.message import Scope, Vector
 from tests.operations.provisioning.standin import Answer, failing, standing_in
 
 #: Local mode has no payload indexes; it says so.
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")
 
-FACTS = Collection("facts", indexed=("valid",))
+FACTS = Collection("facts", Fields(["valid"]))
 USES = Collection("uses", dimensions=1)
 LAYOUT = CollectionsConfig(shards=3, replicas=2, write_replicas=2, quantisation="scalar")
 KEY = "a-key-that-nobody-may-see"
@@ -78,8 +78,8 @@ async def test_collections_are_made_once_and_their_points_stay(
         ("index uses.scope", State.MISSING, "tenant"),
     ]
     await do(first)
-    store, ann = QdrantVectorStore(client, "facts", 4), Scope("ann", "c")
-    await store.upsert(ann, [Point("one", Vector.of([1, 0, 0, 0]), "one")])
+    store, ann = QdrantVectorStore(client, "facts", 4, Fields(["kind"])), Scope("ann", "c")
+    await store.upsert(ann, [Point.of("one", Vector.of([1, 0, 0, 0]), "one")])
 
     second = await plan(client)
     await do(second)
@@ -139,7 +139,7 @@ async def test_what_only_people_can_move_is_left(client: AsyncQdrantClient) -> N
 async def test_a_collection_of_another_embedding_model_is_a_startup_error(
     client: AsyncQdrantClient,
 ) -> None:
-    await create_collection(client, "facts", 8, [])
+    await create_collection(client, "facts", 8, Fields())
     with pytest.raises(StartupError, match="facts has vectors of 8 dimensions"):
         await plan(client)
 
@@ -153,7 +153,7 @@ def info(**params: Any) -> dict[str, Any]:
         "segments_count": 1,
         "payload_schema": {"scope": {"data_type": "keyword", "points": 0}},
         "config": {
-            "params": {"vectors": {"dense": dense}, **params},
+            "params": {"vectors": {"dense": dense}, "sparse_vectors": {"sparse": {}}, **params},
             "hnsw_config": {"m": 16, "ef_construct": 100, "full_scan_threshold": 10_000},
             "optimizer_config": {
                 "deleted_threshold": 0.2,
@@ -205,7 +205,7 @@ async def test_a_server_is_asked_for_what_the_flow_says() -> None:
     ]
     assert schemas == [
         {"field_name": "scope", "field_schema": {"type": "keyword", "is_tenant": True}},
-        {"field_name": "valid", "field_schema": {"type": "keyword", "is_tenant": False}},
+        {"field_name": "valid", "field_schema": "keyword"},
     ]
 
 

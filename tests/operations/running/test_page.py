@@ -21,7 +21,21 @@ TYPED = [line for block in BLOCKS for line in block.splitlines()]
 INLINE = re.findall(r"`([^`\n]+)`", PAGE)
 SERVICES = list(read_flow("cluster").services)
 #: Words with a hyphen that are of others, or of an answer.
-OTHERS = {"pulsar-lite", "neo4j-admin", "model-unreachable", "model-busy", "model-rejected"}
+OTHERS = {
+    "pulsar-lite",
+    "neo4j-admin",
+    "model-unreachable",
+    "model-busy",
+    "model-rejected",
+    "read-only",
+    "read-write",
+    "evict-superseded-first",
+    "evict-oldest",
+    "evict-least-useful",
+    "quota-exceeded",
+    "opt-in",
+    "opt-out",
+}
 
 
 def commands_of(program: str) -> list[list[str]]:
