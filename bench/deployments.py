@@ -17,7 +17,7 @@ from tests.support.services import ServiceProcess, ServiceProcesses, told_of_mod
 from tests.support.usage import descendants_of
 
 #: They have an embedded index, which one process alone can hold.
-ALONE = frozenset({"facts", "episodes"})
+ALONE = frozenset({"facts", "episodes", "archive"})
 _TENANT, _NAMESPACE = "fourtier", "bench"
 _MYSELF = "clients and model"
 

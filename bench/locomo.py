@@ -76,7 +76,7 @@ async def ask(sample: dict[str, Any], name: str, number: int) -> None:
     questions = [q for q in sample["qa"] if q["category"] != ADVERSARIAL and q.get("evidence")]
     chosen = questions[:: max(1, len(questions) // number)][:number]
     found_any = found_all = 0
-    async with open_client() as client:
+    async with open_client("laptop") as client:
         for question in chosen:
             found = await evidence_found(client, name, question)
             found_any += bool(found)

@@ -1,0 +1,1 @@
+"""How much of the evidence that questions need is found again."""
