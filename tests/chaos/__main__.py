@@ -11,8 +11,22 @@ from tests.chaos.endurance import endure_all
 from tests.chaos.faults import NOTHING, Fault, hung, killed, slow_model
 from tests.chaos.floods import malformed
 from tests.chaos.flow import SERVICES
+from tests.chaos.forgetting import forgetting
 from tests.chaos.full_disk import full_disk
+from tests.chaos.redelivery import redelivered
+from tests.chaos.replay import replayed
 from tests.cluster.jars import MissingToolError
+
+#: What is killed in the middle of a forget.
+FORGETFUL = (
+    "facts",
+    "episodes",
+    "conversations",
+    "working-memory",
+    "archive",
+    "extraction",
+    "promotion",
+)
 
 
 def _faults(*, cluster: bool, times: int) -> list[Fault]:
@@ -23,6 +37,11 @@ def _faults(*, cluster: bool, times: int) -> list[Fault]:
         hung("episodes", lasts=10.0),
         slow_model(lasts=12.0),
         malformed(),
+        redelivered(times=times, lasts=3.0),
+        replayed(times=times),
+        forgetting(times=times),
+        *(forgetting(name, times=times) for name in FORGETFUL),
+        *(forgetting(name, times=times, lasts=2.0) for name in engines),
         *(full_disk(name, lasts=10.0) for name in ("facts", "conversations") if not cluster),
     ]
 
@@ -55,7 +74,7 @@ async def _main(arguments: argparse.Namespace) -> bool:
 
 
 def main() -> int:
-    """Read the arguments; 0 when nothing was lost or doubled."""
+    """Read the arguments; 0 when nothing was lost, doubled or back from the dead."""
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
     parser.add_argument("--runs", type=int, default=1_000, help="of all faults together")
     parser.add_argument("--times", type=int, default=3, help="how often each fault strikes")

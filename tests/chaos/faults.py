@@ -4,12 +4,13 @@ import asyncio
 import random
 import signal
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from tests.chaos.flow import ChaosFlow
-from tests.chaos.runs import Load, Run, recovery
+from tests.chaos.runs import USERS, Load, Run, recovery
 
 Deed = Callable[[ChaosFlow], Awaitable[None]]
 
@@ -17,6 +18,10 @@ Deed = Callable[[ChaosFlow], Awaitable[None]]
 _ANY_MOMENT = 0.15
 #: So many runs may find the engines cold, or not got over the fault before.
 _COLD = 20
+
+
+async def _nothing_more(_flow: ChaosFlow, _load: Load, _runs: Sequence[Run]) -> None:
+    pass
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,8 @@ class Fault:
         times: how often, spread over the runs.
         lasts: seconds from the one to the other.
         expected: finds what else should have come of it and did not.
+        amid: done while it strikes and is healed.
+        users: whose runs are asked under it.
     """
 
     name: str
@@ -37,6 +44,8 @@ class Fault:
     times: int = 1
     lasts: float = 0.0
     expected: Callable[[ChaosFlow, Sequence[Run]], Sequence[str]] = lambda _flow, _runs: ()
+    amid: Callable[[ChaosFlow, Load, Sequence[Run]], Coroutine[Any, Any, None]] = _nothing_more
+    users: Sequence[str] = USERS
 
 
 @dataclass
@@ -127,7 +136,7 @@ async def endure(flow: ChaosFlow, load: Load, fault: Fault, number: int, within:
     """
     calm = await _until_whole(load, fault.name)
     began = time.monotonic()
-    runs = load.more(fault.name, number)
+    runs = load.more(fault.name, number, users=fault.users)
     recoveries: list[float] = []
     with suppress(TimeoutError):
         async with asyncio.timeout(within), asyncio.TaskGroup() as group:
@@ -137,12 +146,14 @@ async def endure(flow: ChaosFlow, load: Load, fault: Fault, number: int, within:
                 before = max(1, number * (time_ + 1) // (fault.times + 2))
                 await load.wait_finished(runs, before)
                 await asyncio.sleep(random.uniform(0, _ANY_MOMENT))  # noqa: S311 - no secret
-                try:
-                    await fault.strike(flow)
-                    await asyncio.sleep(fault.lasts)
-                finally:
-                    restarted = time.monotonic()
-                    await fault.heal(flow)
+                async with asyncio.TaskGroup() as amid:
+                    amid.create_task(fault.amid(flow, load, runs))
+                    try:
+                        await fault.strike(flow)
+                        await asyncio.sleep(fault.lasts)
+                    finally:
+                        restarted = time.monotonic()
+                        await fault.heal(flow)
                 await load.wait_next(runs, restarted)
                 if (seconds := recovery(runs, restarted)) is not None:
                     recoveries.append(seconds)
@@ -163,4 +174,6 @@ async def _until_whole(load: Load, name: str) -> list[Run]:
     while len(runs) < _COLD and (not runs or runs[-1].left_out or runs[-1].problem):
         runs += load.more(name, 1)
         await load.ask(runs[-1:])
+        if (seconds := runs[-1].shed_for) is not None:
+            await asyncio.sleep(seconds)
     return runs

@@ -12,7 +12,7 @@ from fourtier.runtime.errors import FourtierError
 from fourtier.schema.episodes import Episode
 from fourtier.schema.message import Scope
 from fourtier.schema.status import StatusRequest, status_of
-from tests.chaos.runs import USERS, Run
+from tests.chaos.runs import Run
 from tests.support.waiting import wait_until
 
 _TREE = re.compile(r"tree number (\d+) ")
@@ -33,6 +33,7 @@ class Findings:
     Attributes:
         order: the runs of each conversation as its record has them.
         promoted: conversation to how many invocations its episodes were made of.
+        told: how often a run is told of in episodes of whole conversations.
     """
 
     facts: Counter[int] = field(default_factory=Counter)
@@ -41,15 +42,28 @@ class Findings:
     order: dict[Conversation, list[int]] = field(default_factory=dict)
     answers: dict[int, str] = field(default_factory=dict)
     promoted: dict[Conversation, list[int]] = field(default_factory=dict)
+    told: Counter[int] = field(default_factory=Counter)
 
     @property
     def stored(self) -> dict[str, Counter[int]]:
         """What each run should have left once."""
         return {"fact": self.facts, "record": self.records, "episode": self.episodes}
 
-    def not_promoted(self) -> Iterator[tuple[int, str]]:
-        """The last run of each conversation that has not one episode of it all, and why not."""
+    def left(self, number: int) -> Iterator[str]:
+        """Where something of a run is."""
+        for what, counted in {**self.stored, "episode of its conversation": self.told}.items():
+            if counted[number]:
+                yield what
+
+    def not_promoted(self, runs: Iterable[Run]) -> Iterator[tuple[int, str]]:
+        """The last run of each conversation that has not one episode of it all, and why not.
+
+        Conversations of which something was forgotten are another matter.
+        """
+        cut = {(run.scope, run.conversation) for run in runs if not run.stays}
         for conversation, numbers in self.order.items():
+            if conversation in cut:
+                continue
             found = self.promoted.get(conversation, [])
             if len(numbers) >= _MIN_INVOCATIONS and found != [len(numbers)]:
                 yield numbers[-1], f"episodes of its {len(numbers)} invocations are of {found}"
@@ -58,8 +72,8 @@ class Findings:
 async def look(client: Client, runs: Iterable[Run]) -> Findings:
     """Read all facts, records and episodes of the users of the runs."""
     found = Findings()
-    for user in USERS:
-        scope = Scope(user, "default")
+    runs = list(runs)
+    for scope in dict.fromkeys(run.scope for run in runs):
         found.facts.update([number async for number in _facts(client, scope)])
         async for episode in _episodes(client, scope):
             if "run_id" in episode.metadata:
@@ -67,6 +81,8 @@ async def look(client: Client, runs: Iterable[Run]) -> Findings:
             else:
                 whole = found.promoted.setdefault((scope, episode.source), [])
                 whole.append(int(str(episode.metadata["invocations"])))
+                told = episode.model_dump_json()
+                found.told.update({*map(int, _INVOICE.findall(told) + _TREE.findall(told))})
     taken = [run for run in runs if run.shed_for is None]
     for scope, conversation in dict.fromkeys((run.scope, run.conversation) for run in taken):
         record = await client.conversations.get(scope, conversation)
@@ -84,6 +100,8 @@ async def _facts(client: Client, scope: Scope) -> AsyncIterator[int]:
     while offset < total:
         page = await client.facts.list(scope, limit=_PAGE, offset=offset, include_superseded=True)
         for fact in page.facts:
+            if fact.speaker.startswith("tool:"):  # what the tools of a run found, not what was said
+                continue
             yield int(_TREE.findall(fact.content)[0])
         offset, total = offset + _PAGE, page.total
 
@@ -99,7 +117,7 @@ async def _episodes(client: Client, scope: Scope) -> AsyncIterator[Episode]:
 
 async def resolved(client: Client, runs: Sequence[Run], within: float) -> Findings:
     """What memory holds once it has everything, or when nothing more has come for a while."""
-    everything = {run.number for run in runs if run.answer}
+    everything = {run.number for run in runs if run.answer and run.stays}
     found, known, grew = Findings(), -1, time.monotonic()
 
     async def is_settled() -> bool:
@@ -113,7 +131,7 @@ async def resolved(client: Client, runs: Sequence[Run], within: float) -> Findin
         if number > known:
             known, grew = number, time.monotonic()
         complete = all(everything <= set(counted) for counted in found.stored.values())
-        return (complete and not list(found.not_promoted())) or time.monotonic() - grew > within
+        return (complete and not list(found.not_promoted(runs))) or time.monotonic() - grew > within
 
     await wait_until(is_settled, within=10 * within)
     return found

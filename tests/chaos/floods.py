@@ -12,6 +12,7 @@ from fourtier.runtime.rpc.dead_letter_queue import OPERATOR, dead_letter_address
 from fourtier.schema.agent import AGENT_REQUEST
 from tests.chaos.faults import Endured, Fault, nothing
 from tests.chaos.flow import NAMESPACE, TENANT, ChaosFlow
+from tests.chaos.replay import MALFORMED as WRONG
 from tests.chaos.runs import Load
 from tests.support.usage import resident_mib
 
@@ -39,7 +40,7 @@ def malformed() -> Fault:
         async with bus_of(flow) as bus:
             for first in range(0, MALFORMED, _AT_ONCE):
                 keys = (f"k{at % 7}" for at in range(first, first + _AT_ONCE))
-                await asyncio.gather(*(bus.publish(address, b"{", key=key) for key in keys))
+                await asyncio.gather(*(bus.publish(address, WRONG, key=key) for key in keys))
 
     async def clear(flow: ChaosFlow) -> None:
         async with (

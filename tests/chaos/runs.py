@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from fourtier.client import Client
@@ -11,7 +11,8 @@ from fourtier.runtime.errors import CallFailedError, FourtierError
 from fourtier.schema.message import Scope
 
 USERS = tuple(f"user-{number}" for number in range(4))
-_CONVERSATIONS = 3
+#: Of each user.
+CONVERSATIONS = 3
 
 
 @dataclass
@@ -24,6 +25,10 @@ class Run:
         left_out: the tiers that it had to do without.
         shed_for: seconds after which it may be asked again, of one that was shed.
         alone: in a conversation of its own.
+        user: whose it is, where it is none of `USERS`.
+        begun: whether its question may be on the bus.
+        forgotten: it was said before it was forgotten, so nothing of it may be left.
+        unsure: it was said while others of its kind were forgotten, and may be left or not.
     """
 
     number: int
@@ -34,6 +39,10 @@ class Run:
     left_out: frozenset[str] = frozenset()
     shed_for: float | None = None
     alone: bool = False
+    user: str = ""
+    begun: bool = False
+    forgotten: bool = False
+    unsure: bool = False
 
     @property
     def name(self) -> str:
@@ -43,14 +52,19 @@ class Run:
     @property
     def scope(self) -> Scope:
         """Whose run it is."""
-        return Scope(USERS[self.number % len(USERS)], "default")
+        return Scope(self.user or USERS[self.number % len(USERS)], "default")
+
+    @property
+    def stays(self) -> bool:
+        """Whether all that it left must be there."""
+        return not (self.forgotten or self.unsure)
 
     @property
     def conversation(self) -> str:
         """Runs of one conversation come one after another."""
         if self.alone:
             return f"talk-of-{self.name}"
-        return f"talk-{self.number // len(USERS) % _CONVERSATIONS}"
+        return f"talk-{(self.number // len(USERS) + self.number % len(USERS)) % CONVERSATIONS}"
 
     @property
     def fact(self) -> str:
@@ -63,20 +77,38 @@ class Run:
         return f"{self.fact}. Please pay the invoice {self.name}!"
 
 
+async def _nothing() -> int:
+    return 0
+
+
 @dataclass
 class Load:
-    """Asks runs; of each conversation one at a time, the conversations concurrently."""
+    """Asks runs; of each conversation one at a time, the conversations concurrently.
+
+    Attributes:
+        replay: publishes all that was published again; how many messages that are.
+    """
 
     client: Client
     runs: list[Run] = field(default_factory=list)
+    replay: Callable[[], Awaitable[int]] = field(default=_nothing)
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
-    def more(self, fault: str, number: int, *, alone: bool = False) -> list[Run]:
+    def more(
+        self, fault: str, number: int, *, alone: bool = False, users: Sequence[str] = USERS
+    ) -> list[Run]:
         """New runs that are to be asked under a fault."""
         first = len(self.runs)
-        new = [Run(at, fault, alone=alone) for at in range(first, first + number)]
+        new = [
+            Run(at, fault, alone=alone, user=users[at % len(users)])
+            for at in range(first, first + number)
+        ]
         self.runs += new
         return new
+
+    def shed(self) -> list[str]:
+        """The names of the runs that were shed."""
+        return [run.name for run in self.runs if run.shed_for is not None]
 
     async def ask(self, runs: Sequence[Run]) -> None:
         """Ask them all; returns when each has an answer or a problem."""
@@ -89,6 +121,7 @@ class Load:
 
     async def _ask_in_turn(self, runs: Sequence[Run]) -> None:
         for run in runs:
+            run.begun = True
             try:
                 reply = await self.client.answer(
                     run.question, user=run.scope.user, conversation_id=run.conversation

@@ -1,4 +1,4 @@
-"""The short form of `make chaos`: a kill of each, and nothing is lost or doubled."""
+"""The short form of `make chaos`: kills, a replay, a forget; nothing lost, doubled or back."""
 
 from pathlib import Path
 
@@ -6,16 +6,26 @@ import pytest
 
 from tests.chaos.endurance import endure_all
 from tests.chaos.faults import killed
+from tests.chaos.forgetting import forgetting
+from tests.chaos.redelivery import redelivered
+from tests.chaos.replay import replayed
 from tests.cluster.servers import SERVERS
 
 #: Each kill costs the seconds in which a service starts, so embeddings and the like are left out.
 KILLED = ("agent", "working-memory", "completion", "facts", "conversations", "extraction")
-RUNS = 56
+#: Conversations end in the seconds of a redelivery, so that there is something to deliver again.
+RUNS = 80
 
 
 @pytest.mark.timeout(500)
 async def test_nothing_is_lost_or_doubled_on_the_embedded_engines(tmp_path: Path) -> None:
-    faults = [*map(killed, KILLED), killed("pulsar-lite", lasts=1.0)]
+    faults = [
+        *map(killed, KILLED),
+        killed("pulsar-lite", lasts=1.0),
+        redelivered(times=1, lasts=4.0),
+        replayed(times=1),
+        forgetting("facts", times=1),
+    ]
     trial = await endure_all(tmp_path, faults, RUNS)
     assert trial.passed, trial.report
 

@@ -34,11 +34,13 @@ class Verdict:
     Attributes:
         lost: run to what it has not left.
         doubled: run to what it has left twice.
+        back: forgotten run to where something of it is, though it was gone, or never went.
         unknown: the runs whose prompt said that the outcome of their payment is unknown.
     """
 
     lost: dict[int, str]
     doubled: dict[int, str]
+    back: dict[int, str]
     unknown: frozenset[int]
 
 
@@ -49,7 +51,7 @@ def judge(ledger: Path, script: Script, runs: Sequence[Run], found: Findings) ->
     taken = [run for run in runs if run.shed_for is None]
     lost = {run.number: ", ".join(_lost(run, found, paid, informed)) for run in taken}
     doubled = {run.number: ", ".join(_doubled(run, found, paid)) for run in runs}
-    for number, words in found.not_promoted():
+    for number, words in found.not_promoted(runs):
         lost[number] = f"{lost.get(number, '')} {words}"
     for numbers in found.order.values():
         if numbers != sorted(numbers):
@@ -57,6 +59,11 @@ def judge(ledger: Path, script: Script, runs: Sequence[Run], found: Findings) ->
     return Verdict(
         lost={number: words for number, words in lost.items() if words},
         doubled={number: words for number, words in doubled.items() if words},
+        back={
+            run.number: f"forgotten, and in {', '.join(left)}"
+            for run in runs
+            if run.forgotten and (left := list(found.left(run.number)))
+        },
         unknown=frozenset(run.number for run in runs if run.name in informed),
     )
 
@@ -66,7 +73,7 @@ def _lost(run: Run, found: Findings, paid: Counter[str], informed: Container[str
         yield f"no answer ({run.problem or 'not finished in time'})"
         return
     for what, counted in found.stored.items():
-        if counted[run.number] == 0:
+        if counted[run.number] == 0 and run.stays:
             yield f"no {what}"
     if paid[run.name] == 0 and run.name not in informed:
         yield "not paid, and the prompt did not say so"

@@ -1,7 +1,7 @@
 """Pulsar standalone and Neo4j Community, started from Maven artefacts for as long as asked."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,10 +91,14 @@ async def running_engines(directory: Path) -> AsyncGenerator[Running]:
         await asyncio.gather(pulsar.stop(), neo4j.stop())
 
 
-def _pulsar_command(command: str, directory: Path, port: int, admin_port: int) -> list[str]:
+def _pulsar_command(
+    command: str, directory: Path, port: int, admin_port: int, settings: Mapping[str, str] = {}
+) -> list[str]:
+    """Start Pulsar; `settings` are those of its standalone.conf, for broker and bookie."""
     directory.mkdir(parents=True)
     conf = directory / "standalone.conf"
-    conf.write_text(_PULSAR_CONF.format(port=port, admin_port=admin_port))
+    more = "".join(f"{name}={value}\n" for name, value in settings.items())
+    conf.write_text(_PULSAR_CONF.format(port=port, admin_port=admin_port) + more)
     return [
         command,
         *_SHORT_LIVED,
@@ -115,9 +119,16 @@ def _pulsar_command(command: str, directory: Path, port: int, admin_port: int) -
     ]
 
 
-def _neo4j_command(command: str, directory: Path, port: int) -> list[str]:
+def _neo4j_command(
+    command: str, directory: Path, port: int, settings: Mapping[str, str] = {}
+) -> list[str]:
+    """Start Neo4j; `settings` are those of its neo4j.conf."""
     source = _HERE / "neo4j" / "Neo4jServer.java"
-    return [command, *_SHORT_LIVED, "-cp", jars("neo4j"), str(source), str(directory), str(port)]
+    conf = directory.with_name(f"{directory.name}.conf")
+    conf.parent.mkdir(parents=True, exist_ok=True)
+    conf.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+    server = [str(source), str(directory), str(port), str(conf)]
+    return [command, *_SHORT_LIVED, "-cp", jars("neo4j"), *server]
 
 
 async def _is_healthy(admin_url: str) -> bool:

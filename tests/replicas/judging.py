@@ -13,14 +13,20 @@ _RESTS_AFTER = 30.0
 
 
 def assert_in_order(asked: Asked) -> None:
-    """Runs of a conversation ended in the order in which they were sent; none began too early."""
+    """Runs of a conversation ended in the order in which they were sent, one after another.
+
+    An event says when its question was sent, not when its run began; `Asked` sees that none begins
+    before the one before it is answered.
+    """
     sent = asked.by_conversation()
     assert sent.keys() == asked.ended.keys()
     for conversation, runs in sent.items():
         events = asked.ended[conversation]
         assert [event.run_id for event in events] == [run.name for run in runs], conversation
         for before, after in pairwise(events):
-            assert before.ended_at <= after.started_at, f"{before.run_id} and {after.run_id}"
+            names = f"{before.run_id} and {after.run_id}"
+            assert before.started_at < after.started_at, names
+            assert before.ended_at < after.ended_at, names
 
 
 async def assert_nothing_lost_or_doubled(flow: ReplicatedFlow, asked: Asked) -> None:

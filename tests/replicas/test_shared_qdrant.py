@@ -1,27 +1,28 @@
 """The stand-in for a Qdrant server fulfils the contract of vector stores, over HTTP."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.engines.vectors.qdrant import open_qdrant
-from tests.engines.vectors_contract import DIMENSIONS, VectorStoreContract
+from fourtier.runtime.service.stores import Fields
+from tests.engines.vectors_contract import DIMENSIONS, KIND, VectorStoreContract
 from tests.support.qdrant import shared_qdrant
 
 
 @asynccontextmanager
-async def _opened(dimensions: int, indexed: Sequence[str]) -> AsyncGenerator[VectorStore]:
+async def _opened(dimensions: int, fields: Fields) -> AsyncGenerator[VectorStore]:
     async with (
         shared_qdrant() as url,
-        open_qdrant(url, "test", dimensions, indexed, key=None) as store,
+        open_qdrant(url, "test", dimensions, fields, key=None) as store,
     ):
         yield store
 
 
 class TestSharedQdrant(VectorStoreContract):
     def opened(
-        self, directory: Path, dimensions: int = DIMENSIONS, indexed: Sequence[str] = ("kind",)
+        self, directory: Path, dimensions: int = DIMENSIONS, fields: Fields = KIND
     ) -> AbstractAsyncContextManager[VectorStore]:
         del directory  # in memory
-        return _opened(dimensions, indexed)
+        return _opened(dimensions, fields)

@@ -1,4 +1,4 @@
-"""The services of the main road, as the laptop flow has them."""
+"""The services of the main road, as the laptop flow has them; the model only answers."""
 
 from typing import Any
 
@@ -8,6 +8,8 @@ ROAD: dict[str, dict[str, Any]] = {
     "facts": {},
     "episodes": {},
     "conversations": {},
+    "archive": {},
+    "researcher": {},
     "working-memory": {},
     "extraction": {"method": "statements"},
     "promotion": {"method": "statements"},

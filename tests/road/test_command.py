@@ -1,15 +1,20 @@
 """What a newcomer types, also the wrong things."""
 
+import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from tests.support.ports import free_port
-from tests.support.process import FlowCommand
+from tests.support.process import FOURTIER, FlowCommand
 
-FLOW = {"name": "small", "services": {"embeddings": {}, "facts": {}, "conversations": {}}}
+FLOW: dict[str, Any] = {
+    "name": "small",
+    "services": {"embeddings": {}, "facts": {}, "conversations": {}},
+}
 
 
 @pytest.fixture
@@ -45,6 +50,25 @@ async def test_a_wrong_flow_is_reported_with_file_and_key(
     assert code == 2
     assert said in joined
     assert "Traceback" not in output
+
+
+async def test_a_chat_begins_with_who_answers_and_who_learns(command: FlowCommand) -> None:
+    every = {"completion": {}, "extraction": {}, "promotion": {}, **FLOW["services"]}
+    command.flow.write_text(yaml.safe_dump(FLOW | {"services": every}), "utf-8")
+    process = await asyncio.create_subprocess_exec(
+        FOURTIER,
+        *("up", str(command.flow), "--chat"),
+        env=command.environment,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    answers, beside = await process.communicate()
+
+    assert process.returncode == 0
+    assert answers == b""  # which a program may read
+    assert b"Answers come from the bundled" in beside
+    assert b"What you say is learned by rule." in beside
 
 
 async def test_facts_can_be_added_searched_listed_and_forgotten(command: FlowCommand) -> None:
@@ -98,3 +122,31 @@ async def test_bad_lines_of_an_import_are_named_and_the_rest_is_imported(
     assert "line 2:" in output
     assert "line 3: timestamp:" in output
     assert "line 5: user: Field required" in output
+
+
+async def test_a_document_is_imported_listed_found_and_forgotten(
+    command: FlowCommand, tmp_path: Path
+) -> None:
+    command.flow.write_text(yaml.safe_dump(FLOW | {"services": {"embeddings": {}, "archive": {}}}))
+    file = tmp_path / "handbook.md"
+    file.write_text("# Cellos\n\nThe violoncello is kept dry.\n\nBows hang.", "utf-8")
+
+    async def run(*words: str) -> str:
+        code, output = await command.run(*words, "--flow", str(command.flow), "--user", "ann")
+        assert code == 0, output
+        return " ".join(output.split())
+
+    async with command.up():
+        assert "2 blocks stored, 0 unchanged, 0 deleted." in await run("import", str(file))
+        file.write_text("# Cellos\n\nThe violoncello is kept dry.", "utf-8")
+        assert "0 blocks stored, 1 unchanged, 1 deleted." in await run("import", str(file))
+        assert "page 1: 1 entries," in await run("archive", "list")
+        assert f"document {file}" in await run("archive", "list")
+        found = json.loads(await run("archive", "search", "violoncello", "--json"))
+        assert [hit["entry"]["source_kind"] for hit in found] == ["document"]
+        said = await run("archive", "show", found[0]["entry"]["id"])
+        assert f"document {file}, page 1" in said
+        forgotten = await run("forget", "--document", str(file), "--yes")
+        assert "1 memories are forgotten" in forgotten
+        assert "1 not stored (forgotten," in await run("import", str(file))
+        assert "is empty" in await run("archive", "list")
