@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError
 from fourtier.runtime.bus.config import BusSection
 from fourtier.runtime.config import Config
 from fourtier.runtime.errors import StartupError
+from fourtier.runtime.privacy.policy import PrivacyPolicy
 from fourtier.runtime.rpc.limits import Limits
 from fourtier.runtime.service.engines import EnginesConfig
 from fourtier.runtime.validation import in_words
@@ -31,6 +32,7 @@ class Flow(Config):
     bus: BusSection = BusSection()
     engines: EnginesConfig = EnginesConfig()
     limits: Limits = Limits()
+    privacy: PrivacyPolicy = PrivacyPolicy()
     health_host: str = "127.0.0.1"
     health_port: int = Field(default=6680, ge=0, le=65_535)
     services: Mapping[str, Mapping[str, Any] | None]

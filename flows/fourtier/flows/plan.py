@@ -30,6 +30,7 @@ def host_plan(flow: Flow, settings: Settings, services: Sequence[str] = ()) -> H
         data=settings.data or DEFAULT_DATA,
         settings=settings,
         limits=flow.limits,
+        privacy=flow.privacy,
     )
 
 
