@@ -8,17 +8,22 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry
 
 from fourtier.agents.react_mem.metrics import TIERS_LEFT_OUT
+from fourtier.memory.learning.commands import UNSUPPORTED
+from fourtier.memory.learning.fallback import FALLBACKS
 from fourtier.memory.learning.learned import REJECTED
+from fourtier.memory.retention.metrics import count_not_stored, count_removed
 from fourtier.models.completion.metrics import count_tokens_used
 from fourtier.models.completion.opening import _labels as endpoint_labels
 from fourtier.models.genai import model_operation
 from fourtier.runtime.bus.contract import Delivery
+from fourtier.runtime.privacy.redactor import REDACTED
 from fourtier.runtime.process.telemetry_setup import telemetry_to
 from fourtier.runtime.rpc.instrumentation import (
     count_consumed,
     count_dead_letter,
     count_expired,
     count_shed,
+    measure_batch,
     process_span,
 )
 
@@ -78,6 +83,7 @@ def _measure_everything() -> None:
     """A new instrument needs its line here: test_metrics.py says so when it is missing."""
     service, topic, delivery = "facts", "facts.store", _delivery()
     count_consumed(service, topic, [delivery])
+    measure_batch(service, topic, 1)
     for count in (count_shed, count_expired, count_dead_letter):
         count(service, topic)
     with process_span(service, topic, [delivery]):
@@ -93,6 +99,11 @@ def _measure_everything() -> None:
                 operation.fail("unavailable")
     TIERS_LEFT_OUT.add(1, {"fourtier.tier": "facts"})
     REJECTED.add(1, {"messaging.consumer.group.name": service})
+    FALLBACKS.add(1, {"messaging.consumer.group.name": service, "error.type": "model-rejected"})
+    UNSUPPORTED.add(1, {})
+    count_not_stored("fact", "quota")
+    count_removed("fact", "evicted", 1)
+    REDACTED.add(1, {"fourtier.privacy.kind": "iban", "messaging.consumer.group.name": service})
 
 
 def _delivery() -> Delivery:
