@@ -36,12 +36,13 @@ async def flow_target(
         return FlowTarget(bus, namespace, settings)
     own = f"{namespace}-{hashlib.sha256(str(data).encode()).hexdigest()[:12]}"
     if await create_namespace(SERVERS.pulsar_admin_url, TENANT, own):
-        await _empty_graph()
+        await empty_graph()
     graph = {"graph_url": SERVERS.neo4j_url} if SERVERS.neo4j_url else {}
     return FlowTarget(SERVERS.pulsar_url, own, {**settings, **graph})
 
 
-async def _empty_graph() -> None:
+async def empty_graph() -> None:
+    """Delete what flows before left in the one database that Neo4j Community has."""
     if SERVERS.neo4j_url:
         async with AsyncGraphDatabase.driver(SERVERS.neo4j_url) as driver:
             await driver.execute_query("MATCH (n) DETACH DELETE n")

@@ -172,16 +172,22 @@ async def test_of_who_has_opted_out_nothing_is_archived_or_found(flow: RunningFl
         assert answer.opted_out is not bool(answer.hits)
         return not answer.opted_out
 
+    async def kept() -> set[str]:
+        return await contents(flow, "said", legs=("meaning",), top_k=9)
+
+    # The archive is done with what was said first when it has what was said next.
     await tell(flow, turn(1, "First."))
     await archived(flow, 1)
+    await tell(flow, turn(2, "On its way."))
+    await archived(flow, 2)
     assert (await opt(opted_out=True)).opted_out
     assert not await found()
-    await tell(flow, turn(2, "Second."), turn(3, "Bob's.", user="bob"))
+    await tell(flow, turn(3, "Third."), turn(4, "Bob's.", user="bob"))
     await archived(flow, 1, "bob")
-    assert (await pages(flow)).pages[0].entries == 1
 
     assert not (await opt(opted_out=False)).opted_out
     assert await found()
-    assert (await opt(opted_out=True, forget=True)).forgotten == 1
+    assert {"First."} <= await kept() <= {"First.", "On its way."}
+    assert (await opt(opted_out=True, forget=True)).forgotten
     assert (await pages(flow)).total == 0
     await archived(flow, 1, "bob")

@@ -24,6 +24,7 @@ from fourtier.runtime.process.host import run_services
 from fourtier.runtime.settings import Settings
 from fourtier.schema.facts import STORE_FACT, StoreFactRequest
 from fourtier.schema.message import Scope
+from tests.cluster.flows import empty_graph
 from tests.cluster.pulsar_admin import create_namespace
 from tests.cluster.servers import SERVERS
 
@@ -41,8 +42,9 @@ SETTINGS = Settings(data=None)
 
 
 @pytest.fixture
-def flow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+async def flow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A flow in a tenant of its own, whose time limits hold on a busy machine."""
+    await empty_graph()
     monkeypatch.setattr("fourtier.operations.doctor.findings._WITHIN", 60)
     monkeypatch.setattr("fourtier.runtime.service.status._COUNT_TIMEOUT", 60)
     file = tmp_path / "shop.yaml"
