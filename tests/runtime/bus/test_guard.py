@@ -69,8 +69,7 @@ async def guarded(directory: Path, *, private: bool = True) -> AsyncGenerator[Gu
         yield Guarded(process, await process.stdout.readline(), url, directory)
     finally:
         if process.returncode is None:
-            process.kill()
-            await process.wait()
+            await process.communicate(b"")  # closes its standard input: the broker ends too
 
 
 def sockets(process: str) -> str:
@@ -109,6 +108,14 @@ async def test_a_parent_that_is_gone_ends_the_broker(tmp_path: Path) -> None:
     with pytest.raises(ProcessLookupError):
         os.kill(broker, 0)
     assert not is_locked(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a child with its parent")
+async def test_a_guard_that_is_killed_takes_the_broker_with_it(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as guard_:
+        guard_.process.kill()
+        await guard_.process.wait()
+        await wait_until(lambda: not is_locked(tmp_path))
 
 
 async def test_a_parent_that_is_gone_before_the_broker_answers_ends_it_too(tmp_path: Path) -> None:

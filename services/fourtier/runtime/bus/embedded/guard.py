@@ -22,6 +22,7 @@ from pathlib import Path
 from fourtier.runtime.bus.embedded.access_token import read_token
 from fourtier.runtime.bus.embedded.gate import Client, Gate
 from fourtier.runtime.bus.embedded.maintenance import is_due, usage
+from fourtier.runtime.bus.embedded.parent_death import ends_with_parent
 from fourtier.runtime.bus.embedded.private_network import enter_private_network
 from fourtier.runtime.bus.embedded.storage.entry_logs import database_in
 
@@ -112,6 +113,7 @@ class Guard:
                 stdout=log,
                 stderr=log,
                 pass_fds=[self._lock],
+                preexec_fn=ends_with_parent(),
             )
 
     async def _answers(self, broker: Process, stop: asyncio.Event) -> bool:
