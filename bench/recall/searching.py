@@ -13,6 +13,7 @@ from bench.recall.datasets import Dataset, Paragraph, Question
 from bench.recall.measuring import Found
 
 from fourtier.agents.react_mem.quotes import entry_item, fact_item
+from fourtier.agents.react_mem.ranking import asks_about_the_past, ranked
 from fourtier.client import Client, client_on
 from fourtier.operations.importing import import_turns
 from fourtier.schema.archive import ArchiveEntry
@@ -24,9 +25,15 @@ SERVICES: Mapping[str, dict[str, dict[str, Any]]] = {
     "archive": {"embeddings": {}, "archive": {}},
     "research": {"embeddings": {}, "archive": {}, "researcher": {"method": "rule"}},
     "facts": {"embeddings": {}, "facts": {}, "extraction": {"method": "statements"}},
+    "context": {
+        "embeddings": {},
+        "archive": {},
+        "facts": {},
+        "extraction": {"method": "statements"},
+    },
 }
 #: Hits that are asked for: several facts may be of one turn.
-_HITS = {"archive": 40, "research": 40, "facts": 100}
+_HITS = {"archive": 40, "research": 40, "facts": 100, "context": 40}
 #: Of all evidence of a research together, so that only its number is limited.
 _TOKENS = 1_000_000
 #: Documents that are imported at once.
@@ -83,7 +90,10 @@ async def _say(client: Client, dataset: Dataset, tier: str) -> None:
         before, same = now, now == before
         return same
 
-    await wait_until(learned if tier == "facts" else archived, within=_LONGEST)
+    if "archive" in SERVICES[tier]:
+        await wait_until(archived, within=_LONGEST)
+    if "facts" in SERVICES[tier]:
+        await wait_until(learned, within=_LONGEST)
 
 
 async def _import(client: Client, dataset: Dataset) -> None:
@@ -133,8 +143,25 @@ async def _retrieve(client: Client, question: Question, number: int) -> AsyncIte
         yield fact.invocation_id, fact_item(fact)
 
 
+async def _rank(client: Client, question: Question, number: int) -> AsyncIterator[_Hit]:
+    """As an agent chooses for its prompt, see `react_mem.evidence`."""
+    scope = Scope(question.user, "default")
+    facts, found = await asyncio.gather(
+        client.facts.search(scope, question.text, top_k=number, include_superseded=True),
+        client.archive.search(scope, question.text, top_k=number),
+    )
+    past = asks_about_the_past(question.text)
+    for group in ranked(facts, found.hits, (), past=past):
+        turns = [_evidence_id(hit.entry) for hit in group.entries]
+        texts = [entry_item(hit.entry) for hit in group.entries]
+        said = "\n".join(texts)
+        texts += [fact_item(fact) for fact in group.facts if fact.content not in said]
+        yield (turns or [fact.invocation_id for fact in group.facts])[0], "\n".join(texts)
+
+
 _ASKING: Mapping[str, Callable[[Client, Question, int], AsyncIterator[_Hit]]] = {
     "archive": _search,
     "research": _research,
     "facts": _retrieve,
+    "context": _rank,
 }

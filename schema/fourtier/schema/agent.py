@@ -16,9 +16,8 @@ from fourtier.schema.message import (
     Timestamp,
 )
 from fourtier.schema.researcher import Receipt
+from fourtier.schema.tiers import MemoryConsidered, Tier
 from fourtier.schema.topics import Call, Topic
-
-Tier = Literal["facts", "archive", "episodes", "conversation", "working-memory"]
 
 #: What a run may do with memory: read and learn, only read, or nothing.
 MemoryMode = Literal["read-write", "read-only", "off"]
@@ -94,6 +93,9 @@ class RunMetadata(Message):
 
     run_id: str
     memories: tuple[MemoryUsed, ...] = ()
+    considered: tuple[MemoryConsidered, ...] = Field(
+        default=(), description="facts, entries and episodes that were found, best first"
+    )
     tiers_left_out: dict[str, str] = Field(
         default={}, description="tier to the reason why it was left out of the context"
     )
@@ -141,6 +143,7 @@ class InvocationEnded(InConversation):
     steps: tuple[AgentStep, ...] = Field(default=(), max_length=MAX_STEPS)
     succeeded: bool = True
     memories: tuple[MemoryUsed, ...] = ()
+    considered: tuple[MemoryConsidered, ...] = ()
     started_at: Timestamp
     ended_at: Timestamp
     extract_facts: bool = True

@@ -14,6 +14,7 @@ from fourtier.schema.message import (
     Scoped,
     Timestamp,
 )
+from fourtier.schema.tiers import MemoryConsidered
 from fourtier.schema.topics import Topic, command, query
 
 
@@ -121,6 +122,22 @@ class ListConversationsResponse(Answer):
     total: int
 
 
+class GetRunRequest(Scoped):
+    """Read what was considered for a run; without an id for the newest run that used memory."""
+
+    run_id: OptionalName = ""
+
+
+class GetRunResponse(Answer):
+    """`run_id` is empty where there is no such run in the records."""
+
+    run_id: str = ""
+    conversation_id: str = ""
+    question: str = ""
+    timestamp: Timestamp | None = None
+    considered: tuple[MemoryConsidered, ...] = ()
+
+
 class EndConversationRequest(InConversation):
     """Close a conversation, so that its lasting content is promoted."""
 
@@ -174,6 +191,7 @@ UPDATE_CONVERSATION = command(
 LIST_CONVERSATIONS = query(
     "conversations.list", ListConversationsRequest, ListConversationsResponse
 )
+GET_RUN = query("conversations.get-run", GetRunRequest, GetRunResponse)
 END_CONVERSATION = command(
     "conversations.end", EndConversationRequest, EndConversationResponse, key=by_conversation
 )

@@ -16,11 +16,13 @@ from fourtier.client.forgetting import Forget, Forgotten
 from fourtier.client.memory import Conversations, Episodes, Facts
 from fourtier.client.opting_out import OptOutState, UserMemory
 from fourtier.client.requests import InvalidRequestError
+from fourtier.client.why import ConsideredMemory, Why
 from fourtier.runtime.errors import CallFailedError, DeadlineExceededError, FourtierError
 
 __all__ = [
     "CallFailedError",
     "Client",
+    "ConsideredMemory",
     "Conversations",
     "DeadlineExceededError",
     "Episodes",
@@ -32,6 +34,7 @@ __all__ = [
     "OptOutState",
     "Reply",
     "UserMemory",
+    "Why",
     "client_on",
     "connect",
 ]

@@ -10,6 +10,7 @@ from fourtier.client.forgetting import Forget
 from fourtier.client.memory import Conversations, Episodes, Facts
 from fourtier.client.opting_out import UserMemory
 from fourtier.client.requests import new_request
+from fourtier.client.why import Why, explain
 from fourtier.runtime.bus.contract import Bus
 from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, connect_pulsar
 from fourtier.runtime.rpc.caller import Caller, open_caller
@@ -23,6 +24,7 @@ from fourtier.schema.agent import (
     ResearchMode,
     RunMetadata,
 )
+from fourtier.schema.message import Scope
 from fourtier.schema.researcher import RESEARCH, MethodName, ResearchProgress, ResearchRequest
 
 
@@ -141,6 +143,20 @@ class Client:
                     yield reply
                 if reply.end_of_message:
                     whole.add(reply.message_id)
+
+    async def why(self, scope: Scope, run_id: str = "") -> Why | None:
+        """Why a run's prompt had the memories that it had; by default the newest run's.
+
+        Returns:
+            What was found for it, best first, with the words as they are stored now; None where
+            the records have no such run.
+
+        Raises:
+            CallFailedError: a service answered with an error.
+            DeadlineExceededError: a service does not answer.
+            BusError: the broker did not take a request.
+        """
+        return await explain(self, scope, run_id)
 
     async def research(
         self,

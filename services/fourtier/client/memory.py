@@ -15,9 +15,11 @@ from fourtier.schema.conversations import (
     DIALOGUE_RECORDED,
     END_CONVERSATION,
     GET_CONVERSATION,
+    GET_RUN,
     LIST_CONVERSATIONS,
     ConversationMemory,
     DialogueTurn,
+    GetRunResponse,
     ListConversationsResponse,
 )
 from fourtier.schema.episodes import (
@@ -176,6 +178,10 @@ class Conversations(ScopedCalls):
         """Read a record; an unknown conversation has no invocations."""
         found = await self._call(GET_CONVERSATION, scope, conversation_id=conversation_id)
         return found.conversation
+
+    async def run(self, scope: Scope, run_id: str = "") -> GetRunResponse:
+        """What was considered for a run, by default for the newest that used memory."""
+        return await self._call(GET_RUN, scope, run_id=run_id)
 
     async def list(
         self, scope: Scope, *, limit: int = 100, offset: int = 0

@@ -12,7 +12,7 @@ from fourtier.models.completion.dialects.transcript import Acted, read_transcrip
 from fourtier.models.text.prompts import read_prompt
 from fourtier.models.text.tokens import count_tokens
 from fourtier.schema.agent import AgentRequest, AgentStep
-from fourtier.schema.archive import ArchiveEntry
+from fourtier.schema.archive import ArchiveEntry, ArchiveHit, FoundBy
 from fourtier.schema.completion import ToolSpec
 from fourtier.schema.conversations import InvocationSummary
 from fourtier.schema.episodes import Episode
@@ -73,15 +73,17 @@ def invocation(number: int, query: str = "", *, speaker: str = "") -> Invocation
     )
 
 
-def entry(number: int, content: str = "") -> ArchiveEntry:
-    return ArchiveEntry(
+def entry(number: int, content: str = "", invocation_id: str = "") -> ArchiveHit:
+    said = ArchiveEntry(
         id=f"a{number}",
         page_id="p1",
         source=f"c{number}",
+        invocation_id=invocation_id,
         speaker="Tom" if number == 1 else "",
         content=content or f"Entry {number},\nword for word",
         timestamp=day(number),
     )
+    return ArchiveHit(entry=said, score=2.5, legs={"words": FoundBy(rank=number, score=9.5)})
 
 
 PRICE = ToolSpec(name="price", description="", parameters={})
@@ -379,10 +381,94 @@ def test_a_tier_does_not_take_more_than_its_share() -> None:
     memories = Memories(
         facts=tuple(fact(number) for number in range(1, 29)), invocations=(invocation(2),)
     )
-    context = built(memories, budget=200, shares=Shares(facts=0.5, episodes=0, conversation=0.5))
+    shares = Shares(facts=0.5, archive=0, episodes=0, conversation=0.5)
+    context = built(memories, budget=200, shares=shares)
     taken = context.data.partition("\n\n")[0]
     assert 60 < count_tokens(taken) <= 100
     assert context.memories[-1].id == "i2"
+
+
+def test_facts_archive_and_episodes_use_their_shares_together() -> None:
+    memories = Memories(facts=tuple(fact(number) for number in range(1, 29)))
+    alone = built(memories, budget=400, shares=only("facts"))
+    together = Shares(facts=0.2, archive=0.4, episodes=0.4, conversation=0, working_memory=0)
+    assert facts_of(built(memories, budget=400, shares=together)) == facts_of(alone)
+
+
+def considered(context: Context) -> list[tuple[int | None, str, str]]:
+    return [(each.rank, each.id, each.shown) for each in context.considered]
+
+
+def learned(number: int, content: str, run: str, **more: object) -> Fact:
+    return fact(number, content).model_copy(
+        update={"source": f"c{number}", "invocation_id": run, **more}
+    )
+
+
+def test_what_was_said_at_once_ranks_together_and_stands_there_once() -> None:
+    memories = Memories(
+        facts=(
+            fact(3),
+            learned(2, "I like tea", "r2"),
+            learned(2, "Ann is vegan", "r2", id="f9"),
+        ),
+        entries=(entry(1), entry(2, "Hello! I  like\ntea, and no meat.", "r2")),
+    )
+    context = built(memories)
+    assert considered(context) == [
+        (1, "a2", "whole"),
+        (1, "f9", "whole"),
+        (1, "f2", "in-entry"),
+        (2, "f3", "whole"),
+        (3, "a1", "whole"),
+    ]
+    assert context.data.count("like") == 1
+    assert context.data.index("Ann is vegan") < context.data.index("Fact number 3")
+    assert context.data.index("Hello!") < context.data.index("Entry 1")
+    assert [each.id for each in context.memories] == ["f9", "f2", "f3", "a2", "a1"]
+    (found,) = [each for each in context.considered if each.id == "a1"]
+    assert (found.score, found.legs) == (2.5, {"words": FoundBy(rank=1, score=9.5)})
+
+
+def test_where_a_turn_does_not_fit_its_facts_are_taken_alone() -> None:
+    memories = Memories(
+        facts=(learned(1, "I like tea", "r1"),),
+        entries=(entry(1, "I like tea. " + "word " * 500, "r1"), entry(2, "word " * 500)),
+    )
+    context = built(memories, budget=150, shares=only("facts"))
+    assert considered(context) == [(1, "f1", "whole"), (1, "a1", "budget"), (2, "a2", "cut")]
+    assert "ann (2026-05-01): I like tea" in context.data
+    tight = built(memories, budget=60, shares=only("facts"))
+    assert considered(tight) == [(1, "f1", "whole"), (1, "a1", "budget"), (2, "a2", "budget")]
+
+
+def test_an_entry_says_when_what_it_says_no_longer_holds() -> None:
+    ended = learned(1, "I live in Oslo", "r1", valid_until=day(4), superseded_by="f2")
+    memories = Memories(
+        facts=(learned(2, "I moved to Bergen", "r2"), ended),
+        entries=(entry(1, "I live in Oslo", "r1"), entry(2, "I moved to Bergen", "r2")),
+    )
+    now = built(memories)
+    assert "Tom (2026-05-01, no longer holds since 2026-05-04): I live in Oslo" in now.data
+    assert "c2 (2026-05-02): I moved to Bergen" in now.data
+    assert (2, "f1", "outdated") in considered(now)
+    assert "f1" not in facts_of(now)
+
+    without = built(Memories(facts=memories.facts))
+    assert "Oslo" not in without.data
+
+
+def test_asked_about_the_past_a_fact_that_no_longer_holds_is_told_with_its_end() -> None:
+    ended = learned(1, "I live in Oslo", "r1", valid_until=day(4), superseded_by="f2")
+    request = AgentRequest(question="Where did I live before Bergen?", user="ann")
+    context = built(Memories(facts=(learned(2, "I moved to Bergen", "r2"), ended)), request=request)
+    assert "- ann (2026-05-01, held until 2026-05-04): I live in Oslo" in context.data
+
+
+def test_what_the_conversation_has_is_named_among_what_was_found() -> None:
+    context = built(Memories(in_conversation=(entry(7),), invocations=(invocation(7),)))
+    assert considered(context) == [(None, "a7", "in-conversation")]
+    assert [each.id for each in context.memories] == ["i7"]
 
 
 def test_the_trace_has_the_share_of_working_memory_and_what_the_tiers_leave() -> None:

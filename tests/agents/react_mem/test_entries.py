@@ -74,12 +74,12 @@ class Archive:
 @pytest.mark.parametrize(
     ("flow", "asked", "rounds", "wanted", "method"),
     [
-        ("off", None, None, 3, None),
-        ("auto", None, 2, 3, "rule"),
-        ("deep", None, 4, 9, None),
-        ("off", "auto", 2, 3, "rule"),
-        ("auto", "off", None, 3, None),
-        ("auto", "deep", 4, 9, None),
+        ("off", None, None, 10, None),
+        ("auto", None, 2, 10, "rule"),
+        ("deep", None, 4, 20, None),
+        ("off", "auto", 2, 10, "rule"),
+        ("auto", "off", None, 10, None),
+        ("auto", "deep", 4, 20, None),
     ],
 )
 async def test_the_request_says_how_the_archive_is_searched_and_else_the_flow(
@@ -91,11 +91,11 @@ async def test_the_request_says_how_the_archive_is_searched_and_else_the_flow(
     assert found is not None
     assert found.wanted == wanted
     if rounds is None:
-        assert [each.id for each in found.entries] == ["searched"]
+        assert [each.entry.id for each in found.entries] == ["searched"]
         assert (found.receipt, archive.researched) == (None, [])
         assert archive.searched[0].embedding == VECTOR
     else:
-        assert [each.id for each in found.entries] == ["researched"]
+        assert [each.entry.id for each in found.entries] == ["researched"]
         assert (found.receipt, archive.searched) == (RECEIPT, [])
         (request,) = archive.researched
         assert (request.max_rounds, request.embedding) == (rounds, VECTOR)
@@ -106,7 +106,7 @@ async def test_the_request_says_how_the_archive_is_searched_and_else_the_flow(
 async def test_a_research_that_fails_is_replaced_by_a_search() -> None:
     found = await Archive(fails="no").read(AgentParameters(research="deep"))
     assert found is not None
-    assert [each.id for each in found.entries] == ["searched"]
+    assert [each.entry.id for each in found.entries] == ["searched"]
 
 
 @pytest.mark.parametrize(("mode", "entries"), [("auto", "searched"), ("deep", "researched")])
@@ -115,7 +115,7 @@ async def test_a_deep_research_has_more_time_than_a_tier(mode: Any, entries: str
     parameters = AgentParameters(research=mode, tier_seconds=4, deep_research_seconds=20)
     found = await Archive(takes=10).read(parameters)
     assert found is not None
-    assert [each.id for each in found.entries] == [entries]
+    assert [each.entry.id for each in found.entries] == [entries]
 
 
 @on_its_own_clock
@@ -123,7 +123,7 @@ async def test_a_deep_research_that_takes_too_long_is_replaced_by_a_search() -> 
     parameters = AgentParameters(research="deep", deep_research_seconds=10)
     found = await Archive(takes=20).read(parameters)
     assert found is not None
-    assert [each.id for each in found.entries] == ["searched"]
+    assert [each.entry.id for each in found.entries] == ["searched"]
 
 
 async def test_a_flow_that_wants_no_entries_asks_for_none() -> None:

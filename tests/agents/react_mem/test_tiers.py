@@ -154,11 +154,13 @@ async def test_of_the_archive_comes_what_the_conversation_does_not_have_itself()
     services = Services(archived=found, recorded=["r1", "r2"])
     _, memories = await retrieved(AgentRequest(question="What?", user="ann"), services)
 
-    assert [(each.source, each.invocation_id) for each in memories.entries] == [
+    assert [(each.entry.source, each.entry.invocation_id) for each in memories.entries] == [
         ("c2", "r1"),
         ("c1", "r0"),
         ("c3", "r5"),
+        ("c4", "r6"),
     ]
+    assert [each.entry.invocation_id for each in memories.in_conversation] == ["r1"]
 
 
 async def test_without_a_state_the_question_is_embedded_once() -> None:
@@ -239,5 +241,5 @@ async def test_a_deep_research_has_time_of_its_own(
         request = AgentRequest(question="Who?", user="ann", research=mode)
         memories = await tiers.retrieve(request, "c1")
 
-    assert [entry.source for entry in memories.entries] == entries
+    assert [hit.entry.source for hit in memories.entries] == entries
     assert memories.left_out == left_out

@@ -7,38 +7,27 @@ answered, stands behind it as quoted data (`models.text.quoting`).
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Generic, TypeVar
 
+from fourtier.agents.react_mem.evidence import Fence, choose
+from fourtier.agents.react_mem.fitting import FENCES, cost, cut_to_fit
 from fourtier.agents.react_mem.parameters import AgentParameters
-from fourtier.agents.react_mem.quotes import (
-    entry_item,
-    episode_item,
-    fact_item,
-    invocation_items,
-    step_item,
-)
+from fourtier.agents.react_mem.quotes import invocation_items, step_item
 from fourtier.agents.react_mem.tiers import Memories
 from fourtier.agents.react_mem.trace_messages import trace_messages
 from fourtier.models.text.prompts import read_prompt
 from fourtier.models.text.quoting import Kind, plain, quoted
-from fourtier.models.text.tokens import clip, count_tokens
-from fourtier.models.text.wishes import is_wish
+from fourtier.models.text.tokens import count_tokens
 from fourtier.schema.agent import AgentRequest, MemoryUsed
-from fourtier.schema.archive import ArchiveEntry
 from fourtier.schema.completion import ChatMessage, ToolSpec
 from fourtier.schema.conversations import InvocationSummary
-from fourtier.schema.episodes import Episode
-from fourtier.schema.facts import Fact
+from fourtier.schema.tiers import MemoryConsidered
 from fourtier.schema.working_memory import Trace
 
 T = TypeVar("T")
 _PACKAGE = "fourtier.agents.react_mem"
-#: What a pair of fences costs.
-_FENCES = count_tokens('<data from="conversation">\n</data>')
-#: Less of an item says nothing; it is left out and not cut.
-_MIN_CUT = 40
-_CUT_MARK = count_tokens(" … [cut]")
+#: In the order in which they stand in the prompt.
+_FENCES_OF_EVIDENCE: Sequence[Fence] = ("wishes", "facts", "archive", "episodes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +39,7 @@ class Context:
         trace_tokens: what the trace of the run may cost.
         tools: the names of those that the run may use.
         memories: what stands in the prompt, for the metadata of the reply.
+        considered: all that was found, likewise.
     """
 
     system: str
@@ -59,6 +49,7 @@ class Context:
     trace_tokens: int
     tools: frozenset[str]
     memories: tuple[MemoryUsed, ...]
+    considered: tuple[MemoryConsidered, ...]
 
     def prompt(self, trace: Trace, *, finish: bool) -> tuple[ChatMessage, ...]:
         """The messages of the next step; `finish` asks for the answer now."""
@@ -78,11 +69,10 @@ def build_context(
     parameters: AgentParameters,
     tools: Sequence[ToolSpec] = (),
 ) -> Context:
-    """Choose what fits: each tier has its share, and the next may use what one leaves.
+    """Choose what fits: what one tier leaves of its share, the next may use.
 
-    Facts, entries of the archive and episodes are taken from the best match down, the conversation
-    and the history from the newest back. A long entry, episode, exchange or step is cut; a fact is
-    whole or is left out.
+    Facts, entries of the archive and episodes have their shares together, and stand in one ranking;
+    the conversation and the history are taken from the newest back. A long exchange or step is cut.
     """
     system = "\n\n".join(
         part
@@ -99,25 +89,19 @@ def build_context(
     budget = max(0, parameters.context_tokens - sum(map(count_tokens, fixed)))
     shares = parameters.shares
 
-    facts = _fill(memories.facts, _one(fact_item), int(budget * shares.facts), cut=False)
-    entries = _fill(memories.entries, _one(entry_item), int(budget * shares.archive) + facts.left)
-    episodes = _fill(
-        memories.episodes, _one(episode_item), int(budget * shares.episodes) + entries.left
+    evidence = choose(
+        request, memories, int(budget * (shares.facts + shares.archive + shares.episodes))
     )
     invocations = _fill(
         memories.invocations[::-1],
         invocation_items,
-        int(budget * shares.conversation) + episodes.left,
+        int(budget * shares.conversation) + evidence.left,
     )
     earlier = _fill([memories.earlier] if memories.earlier else [], _one(str), invocations.left)
     working = int(budget * shares.working_memory)
     history = _fill(request.history[::-1], _one(step_item), working // 2)
-    wishes, others = _apart(facts, request.user)
     data = (
-        _quoted("wishes", wishes),
-        _quoted("facts", others),
-        _quoted("archive", entries.texts),
-        _quoted("episodes", episodes.texts),
+        *(quoted(fence, evidence.texts.get(fence, ())) for fence in _FENCES_OF_EVIDENCE),
         _quoted("conversation", [*earlier.texts, *invocations.texts[::-1]]),
         _quoted("history", history.texts[::-1]),
         state,
@@ -129,7 +113,8 @@ def build_context(
         finish=finish,
         trace_tokens=working - working // 2 + history.left + earlier.left,
         tools=frozenset(tool.name for tool in tools),
-        memories=_memories(facts.items, entries.items, episodes.items, invocations.items),
+        memories=(*evidence.used, *map(_used, invocations.items)),
+        considered=tuple(evidence.considered),
     )
 
 
@@ -142,46 +127,21 @@ class _Filled(Generic[T]):
     left: int
 
 
-def _fill(
-    items: Sequence[T], texts_of: Callable[[T], Sequence[str]], budget: int, *, cut: bool = True
-) -> _Filled[T]:
+def _fill(items: Sequence[T], texts_of: Callable[[T], Sequence[str]], budget: int) -> _Filled[T]:
     """Items from the front that fit. One that does not may be cut, to half of what is left."""
-    left = budget - _FENCES
+    left = budget - FENCES
     taken: list[T] = []
     texts: list[Sequence[str]] = []
     for item in items:
         shown = texts_of(item)
-        if (cost := _cost(shown)) > left:
-            room = left // 2 // len(shown) - _CUT_MARK
-            if not cut or room < _MIN_CUT:
+        if (price := cost(shown)) > left:
+            if (fitting := cut_to_fit(shown, left)) is None:
                 continue
-            shown = [_cut(text, room) for text in shown]
-            cost = _cost(shown)
-        left -= cost
+            shown, price = fitting, cost(fitting)
+        left -= price
         taken.append(item)
         texts.append(shown)
     return _Filled(taken, texts, left if taken else budget)
-
-
-def _cost(texts: Sequence[str]) -> int:
-    """Tokens of the texts between fences, without the fences."""
-    return max(0, count_tokens(quoted("conversation", texts)) - _FENCES)
-
-
-def _cut(text: str, tokens: int) -> str:
-    return text if count_tokens(text) <= tokens else f"{clip(text, tokens)} … [cut]"
-
-
-def _apart(
-    facts: _Filled[Fact], user: str
-) -> tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]:
-    """The user's own wishes for how the assistant writes, and all other facts."""
-    wishes: list[Sequence[str]] = []
-    others: list[Sequence[str]] = []
-    for fact, text in zip(facts.items, facts.texts, strict=True):
-        own = fact.speaker in {"", user} and is_wish(fact.content)
-        (wishes if own else others).append(text)
-    return wishes, others
 
 
 def _one(text_of: Callable[[T], str]) -> Callable[[T], Sequence[str]]:
@@ -197,23 +157,10 @@ def _schema(tool: ToolSpec) -> str:
     return f"{tool.name} {tool.description} {json.dumps(tool.parameters, ensure_ascii=False)}"
 
 
-def _memories(
-    facts: Sequence[Fact],
-    entries: Sequence[ArchiveEntry],
-    episodes: Sequence[Episode],
-    invocations: Sequence[InvocationSummary],
-) -> tuple[MemoryUsed, ...]:
-    """What stands in the context: the best matches first, of the conversation the newest."""
-    used = [
-        *(_used("facts", fact.id, fact.content, fact.timestamp) for fact in facts),
-        *(_used("archive", each.id, each.content, each.timestamp) for each in entries),
-        *(_used("episodes", each.id, each.goal, each.timestamp) for each in episodes),
-        *(_used("conversation", each.id, each.query, each.timestamp) for each in invocations),
-    ]
-    return tuple(used)
-
-
-def _used(tier: str, memory_id: str, content: str, timestamp: datetime) -> MemoryUsed:
-    return MemoryUsed.model_validate(
-        {"tier": tier, "id": memory_id, "content": content, "timestamp": timestamp}
+def _used(invocation: InvocationSummary) -> MemoryUsed:
+    return MemoryUsed(
+        tier="conversation",
+        id=invocation.id,
+        content=invocation.query,
+        timestamp=invocation.timestamp,
     )

@@ -10,7 +10,7 @@ from fourtier.agents.react_mem.parameters import AgentParameters
 from fourtier.runtime.errors import FourtierError
 from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.agent import AgentRequest
-from fourtier.schema.archive import SEARCH_ARCHIVE, ArchiveEntry, SearchArchiveRequest
+from fourtier.schema.archive import SEARCH_ARCHIVE, ArchiveHit, SearchArchiveRequest
 from fourtier.schema.message import MAX_ITEMS, Vector
 from fourtier.schema.researcher import MAX_EVIDENCE, RESEARCH, Receipt, ResearchRequest
 
@@ -18,10 +18,10 @@ log = logging.getLogger(__name__)
 
 #: Characters of a question by which memories are searched; models read less of it.
 MAX_QUERY = 8_000
-#: Entries that are asked for, for each that is wanted: some stand in the conversation already.
-_SPARE = 4
+#: Entries that are asked for beyond those that are wanted: some stand in the conversation already.
+_SPARE = 20
 #: Rounds that a research may take, and how many times more entries a deep one hands over.
-_AUTO_ROUNDS, _DEEP_ROUNDS, _DEEP = 2, 4, 3
+_AUTO_ROUNDS, _DEEP_ROUNDS, _DEEP = 2, 4, 2
 #: Tokens of evidence, which the context limits by itself.
 _MAX_TOKENS = 100_000
 
@@ -35,7 +35,7 @@ class FoundEntries:
         receipt: of the research, where there was one.
     """
 
-    entries: Sequence[ArchiveEntry]
+    entries: Sequence[ArchiveHit]
     wanted: int
     opted_out: bool = False
     receipt: Receipt | None = None
@@ -74,13 +74,14 @@ class EntryReader:
             SearchArchiveRequest(
                 query=request.question[:MAX_QUERY],
                 embedding=vector,
-                top_k=min(MAX_ITEMS, _SPARE * wanted),
+                top_k=min(MAX_ITEMS, wanted + _SPARE),
+                explain=True,
                 user=request.user,
                 collection=request.collection,
             ),
         )
         asked_before = request.question.strip()
-        entries = [hit.entry for hit in found.hits if hit.entry.content.strip() != asked_before]
+        entries = [hit for hit in found.hits if hit.entry.content.strip() != asked_before]
         return FoundEntries(entries, wanted, found.opted_out)
 
     async def _research(self, request: AgentRequest, vector: Vector | None) -> FoundEntries:
@@ -90,7 +91,7 @@ class EntryReader:
             question=request.question,
             embedding=vector,
             max_rounds=_DEEP_ROUNDS if deep else _AUTO_ROUNDS,
-            max_evidence=min(MAX_EVIDENCE, _SPARE * wanted),
+            max_evidence=min(MAX_EVIDENCE, wanted + _SPARE),
             max_tokens=_MAX_TOKENS,
             method=None if deep else "rule",  # an answer waits for it, a model takes seconds
             user=request.user,
@@ -99,6 +100,6 @@ class EntryReader:
         found = FoundEntries((), wanted)
         async with aclosing(self._caller.stream(RESEARCH, asked)) as steps:
             async for step in steps:
-                entries = [each.entry for each in step.evidence]
+                entries = [ArchiveHit(entry=each.entry, score=each.score) for each in step.evidence]
                 found = FoundEntries(entries, wanted, step.opted_out, step.receipt)
         return found

@@ -26,6 +26,8 @@ _MODES: tuple[MemoryMode, ...] = ("read-write", "read-only", "off")
 class Shares(Parameters):
     """The part of the context that each tier may fill; what one leaves, the next may use.
 
+    Facts, archive and episodes have theirs together: what is best among them all fills it.
+
     Half of working memory's share is for the `history` of a request, where it has one.
     """
 
@@ -52,16 +54,16 @@ class AgentParameters(Parameters):
     working_memory_keep: int = Field(
         default=2, ge=1, description="latest steps that stay word for word"
     )
-    fact_retrieval_top_k: int = Field(default=5, ge=0)
+    fact_retrieval_top_k: int = Field(default=10, ge=0)
     archive_retrieval_top_k: int = Field(
-        default=3, ge=0, description="entries, word for word, of other conversations and documents"
+        default=10, ge=0, description="entries, word for word, of other conversations and documents"
     )
     research: ResearchMode = Field(
         default="off",
         description="how the archive is searched where the request does not say: `off` once, "
         "`auto` and `deep` by the service `researcher`; `auto` in one more round at most, and only "
         "for words of the question that the first one lacks, `deep` in up to four rounds, for "
-        "three times as many entries. `auto` asks no model, `deep` goes by the researcher's method",
+        "twice as many entries. `auto` asks no model, `deep` goes by the researcher's method",
     )
     episode_retrieval_top_k: int = Field(default=3, ge=0)
     conversation_last: int = Field(default=20, ge=1, description="newest invocations that are read")

@@ -23,13 +23,22 @@ _LEFT_OUT = "an instruction that is left out"
 
 
 def fact_item(fact: Fact) -> str:
-    """A fact on one line."""
-    return f"{_head(fact.speaker or fact.source, fact.timestamp)}: {in_one_line(fact.content)}"
+    """A fact on one line, with until when it held where that is over."""
+    over = [f"held until {fact.valid_until:%Y-%m-%d}"] if fact.valid_until else []
+    head = _head(fact.speaker or fact.source, fact.timestamp, *over)
+    return f"{head}: {in_one_line(fact.content)}"
 
 
-def entry_item(entry: ArchiveEntry) -> str:
-    """What was said or read, word for word."""
-    return f"{_head(entry.speaker or entry.source, entry.timestamp)}: {entry.content}"
+def entry_item(entry: ArchiveEntry, outdated: Sequence[Fact] = ()) -> str:
+    """What was said or read, word for word, with since when it no longer holds.
+
+    Args:
+        entry: of the archive.
+        outdated: facts that it says, and that newer ones have replaced.
+    """
+    ends = [fact.valid_until for fact in outdated if fact.valid_until]
+    over = [f"no longer holds since {max(ends):%Y-%m-%d}"] if ends else []
+    return f"{_head(entry.speaker or entry.source, entry.timestamp, *over)}: {entry.content}"
 
 
 def episode_item(episode: Episode) -> str:

@@ -234,6 +234,7 @@ class Run:
             steps=self._trace.steps(),
             succeeded=succeeded,
             memories=self._context.memories if self._context and not forgotten else (),
+            considered=self._context.considered if self._context and not forgotten else (),
             started_at=self._trace.asked_at,
             ended_at=self._trace.answered_at or datetime.now(UTC),
             extract_facts=self._parameters.enable_auto_fact_extraction,
@@ -255,6 +256,7 @@ class Run:
         return RunMetadata(
             run_id=self._run_id,
             memories=self._context.memories if self._context else (),
+            considered=self._context.considered if self._context else (),
             tiers_left_out=left_out,
             research=self._memories.research,
             timings_ms=self._timings.milliseconds(),

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -12,8 +12,8 @@ from fourtier.agents.react_mem.parameters import AgentParameters
 from fourtier.agents.react_mem.timings import Timings
 from fourtier.runtime.errors import FourtierError
 from fourtier.runtime.rpc.caller import Caller
-from fourtier.schema.agent import AgentRequest, Tier
-from fourtier.schema.archive import ArchiveEntry
+from fourtier.schema.agent import AgentRequest
+from fourtier.schema.archive import ArchiveHit
 from fourtier.schema.conversations import (
     GET_CONVERSATION,
     GetConversationMemoryRequest,
@@ -33,8 +33,9 @@ from fourtier.schema.facts import (
     RetrieveFactsRequest,
     RetrieveFactsResponse,
 )
-from fourtier.schema.message import Vector
+from fourtier.schema.message import MAX_ITEMS, Vector
 from fourtier.schema.researcher import Receipt
+from fourtier.schema.tiers import Tier
 
 log = logging.getLogger(__name__)
 
@@ -46,14 +47,17 @@ class Memories:
     """What the tiers answered. A tier in `left_out` was unavailable or late, with the reason.
 
     Attributes:
+        facts: those that no longer hold included.
         entries: of the archive, without those that `invocations` have.
+        in_conversation: these.
         research: what the research that found them took, where there was one.
         earlier: older invocations than those, a line for each.
         opted_out: the user is not remembered.
     """
 
     facts: tuple[Fact, ...] = ()
-    entries: tuple[ArchiveEntry, ...] = ()
+    entries: tuple[ArchiveHit, ...] = ()
+    in_conversation: tuple[ArchiveHit, ...] = ()
     research: Receipt | None = None
     episodes: tuple[Episode, ...] = ()
     invocations: tuple[InvocationSummary, ...] = ()
@@ -97,7 +101,7 @@ class TierReader:
         if any(answer is not None and answer.opted_out for answer in (*answers, found)):
             return Memories(opted_out=True)
         if answers[0] is not None:
-            memories.facts = answers[0].facts
+            memories.facts = _first(answers[0].facts, self._parameters.fact_retrieval_top_k)
         if answers[1] is not None:
             memories.episodes = answers[1].episodes
         if answers[2] is not None:
@@ -105,9 +109,13 @@ class TierReader:
             memories.earlier = answers[2].earlier_summary
         if found is not None:
             shown = {(conversation_id, each.id) for each in memories.invocations}
-            memories.entries = tuple(
-                entry for entry in found.entries if (entry.source, entry.invocation_id) not in shown
-            )[: found.wanted]
+            said = {
+                hit.entry.id: (hit.entry.source, hit.entry.invocation_id) in shown
+                for hit in found.entries
+            }
+            others = [hit for hit in found.entries if not said[hit.entry.id]]
+            memories.entries = tuple(others[: found.wanted])
+            memories.in_conversation = tuple(hit for hit in found.entries if said[hit.entry.id])
             memories.research = found.receipt
         return memories
 
@@ -158,7 +166,8 @@ class TierReader:
             RetrieveFactsRequest(
                 query=_query(request),
                 embedding=vector,
-                top_k=self._parameters.fact_retrieval_top_k,
+                top_k=min(MAX_ITEMS, 2 * self._parameters.fact_retrieval_top_k),
+                include_superseded=True,
                 user=request.user,
                 collection=request.collection,
             ),
@@ -192,6 +201,12 @@ class TierReader:
                 last=self._parameters.conversation_last,
             ),
         )
+
+
+def _first(facts: Sequence[Fact], number: int) -> tuple[Fact, ...]:
+    """Facts up to so many that hold, with those between them that no longer do."""
+    holding = [place for place, fact in enumerate(facts) if fact.valid_until is None]
+    return tuple(facts[: holding[number]] if len(holding) > number else facts)
 
 
 def _query(request: AgentRequest) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fourtier.interfaces.cli.connecting import with_client
-from fourtier.interfaces.cli.entries import print_entry
+from fourtier.interfaces.cli.entries import found_by, print_entry
 from fourtier.interfaces.cli.options import (
     DEFAULT_COLLECTION,
     DEFAULT_FLOW,
@@ -18,7 +18,7 @@ from fourtier.interfaces.cli.options import (
 from fourtier.interfaces.cli.output import errors, print_items, print_json, print_text, progress_bar
 
 if TYPE_CHECKING:
-    from fourtier.schema.archive import ArchiveHit, ArchivePage
+    from fourtier.schema.archive import ArchivePage
 
 archive = typer.Typer(
     help="What was said and read, word for word.",
@@ -54,7 +54,7 @@ def search(
         print_text(f"Nothing found in the archive of {user}/{collection}.")
     else:
         for number, hit in enumerate(found.hits, start=1):
-            print_entry(number, hit.entry, _legs(hit) if why else "")
+            print_entry(number, hit.entry, found_by(hit.legs) if why else "")
     for leg, reason in found.left_out.items():
         errors.print(f"[yellow]fourtier:[/] not searched by {leg}: {reason}")
 
@@ -131,8 +131,3 @@ def _heading(page: "ArchivePage") -> str:
         f"{page.source_kind} {page.source}, page {page.number}: {page.entries} entries, "
         f"{page.started_at:%Y-%m-%d %H:%M} to {page.ended_at:%Y-%m-%d %H:%M}, {state}"
     )
-
-
-def _legs(hit: "ArchiveHit") -> str:
-    legs = ", ".join(f"{name} as number {found.rank}" for name, found in hit.legs.items())
-    return f"found by {legs}"

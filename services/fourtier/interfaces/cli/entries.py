@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 from fourtier.interfaces.cli.output import one_line, print_text
 
 if TYPE_CHECKING:
-    from fourtier.schema.archive import ArchiveEntry
+    from collections.abc import Mapping
+
+    from fourtier.schema.archive import ArchiveEntry, FoundBy
 
 _MARGIN = "   "
 
@@ -18,3 +20,8 @@ def print_entry(number: int, entry: "ArchiveEntry", reasons: str = "") -> None:
     print_text(f"{number}. {one_line(entry.speaker)} ({said}){source}", style="bold")
     print_text(indent(entry.content, _MARGIN, lambda _: True))
     print_text(f"{_MARGIN}{reasons}; {entry.id}" if reasons else _MARGIN + entry.id, style="dim")
+
+
+def found_by(legs: "Mapping[str, FoundBy]") -> str:
+    """By which legs of a search an entry was found, and in which place."""
+    return "found by " + ", ".join(f"{name} as number {by.rank}" for name, by in legs.items())

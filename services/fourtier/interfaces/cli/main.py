@@ -23,6 +23,7 @@ from fourtier.interfaces.cli import (
     opting_out,
     research,
     run,
+    why,
 )
 from fourtier.interfaces.cli.output import errors, visible
 
@@ -33,7 +34,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-for commands in (run, flows, init, agent, research, forget, opting_out, importing, doctor):
+for commands in (run, flows, init, agent, why, research, forget, opting_out, importing, doctor):
     commands.add_to(app)
 app.add_typer(memory.facts, name="facts")
 app.add_typer(memory.episodes, name="episodes")

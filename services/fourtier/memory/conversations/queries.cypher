@@ -36,7 +36,7 @@ MATCH (c:Conversation {id: row.conversation})
 CREATE (c)-[:INVOLVED]->(i:Invocation {id: row.id, scope: row.scope,
     invocation_id: row.invocation_id, query: row.query, summary: row.summary, result: row.result,
     speaker: row.speaker, said_at: row.said_at, sent_at: row.sent_at,
-    metadata: row.metadata,
+    metadata: row.metadata, considered: row.considered,
     no_facts: row.no_facts, no_episode: row.no_episode})
 
 // replace_invocations: Write invocations over what was there.
@@ -44,7 +44,7 @@ UNWIND $invocations AS row
 MATCH (i:Invocation {id: row.id})
 SET i.query = row.query, i.summary = row.summary, i.result = row.result,
     i.speaker = row.speaker, i.said_at = row.said_at, i.sent_at = row.sent_at,
-    i.metadata = row.metadata,
+    i.metadata = row.metadata, i.considered = row.considered,
     i.no_facts = row.no_facts, i.no_episode = row.no_episode
 RETURN i.id AS id
 
@@ -76,6 +76,15 @@ RETURN i.invocation_id AS invocation_id, i.speaker AS speaker, i.said_at AS said
     left(i.result, $characters) AS result
 ORDER BY said_at DESC, invocation_id DESC
 SKIP $offset LIMIT $limit
+
+// run: Read a run, or the newest one that used memory, with what was considered for it.
+MATCH (c:Conversation)-[:INVOLVED]->(i:Invocation)
+WHERE c.scope = $scope AND i.scope = $scope AND c.active_at >= $living_since
+    AND i.considered <> '' AND ($run_id = '' OR i.invocation_id = $run_id)
+RETURN c.conversation_id AS conversation_id, i.invocation_id AS invocation_id, i.query AS query,
+    i.said_at AS said_at, i.considered AS considered
+ORDER BY said_at DESC, invocation_id DESC
+LIMIT 1
 
 // count_invocations: Count the invocations of a conversation.
 MATCH (c:Conversation {id: $id})-[:INVOLVED]->(i:Invocation)

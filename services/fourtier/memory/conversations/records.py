@@ -6,13 +6,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Self, cast
 
+from pydantic import TypeAdapter
+
 from fourtier.engines.graph.protocol import Row, Value
 from fourtier.engines.timestamps import as_moment, as_text
 from fourtier.memory.conversations.summary import in_plain_words
 from fourtier.schema.agent import InvocationEnded
-from fourtier.schema.conversations import DialogueTurn, InConversation, InvocationSummary
+from fourtier.schema.conversations import (
+    DialogueTurn,
+    GetRunResponse,
+    InConversation,
+    InvocationSummary,
+)
 from fourtier.schema.message import MAX_LONG_TEXT, Metadata, Scope
+from fourtier.schema.tiers import MemoryConsidered
 
+_CONSIDERED = TypeAdapter(tuple[MemoryConsidered, ...])
 _NAMESPACE = uuid.UUID("8f0f0f2e-3a55-5d0c-9d7e-6a1f5c2b7d41")
 
 #: Names of fields and punctuation of an invocation in an answer.
@@ -62,6 +71,7 @@ class InvocationRecord:
         active_at: when it happened, which says whether that was before or after an end; when it was
             sent where nothing says it.
         metadata: as JSON text; empty where there is none.
+        considered: what was found for the run, as JSON text; read only by who asks for it.
         no_facts: promotion makes no facts of it.
         no_episode: promotion does not tell it in an episode.
     """
@@ -76,6 +86,7 @@ class InvocationRecord:
     sent_at: str
     active_at: str
     metadata: str = ""
+    considered: str = ""
     no_facts: bool = False
     no_episode: bool = False
 
@@ -113,6 +124,7 @@ class InvocationRecord:
             said_at=as_text(event.started_at),
             sent_at=as_text(sent_at),
             active_at=as_text(event.ended_at),
+            considered=_CONSIDERED.dump_json(event.considered, exclude_defaults=True).decode(),
             no_facts=not event.extract_facts,
             no_episode=not event.record_episode,
         )
@@ -146,6 +158,7 @@ class InvocationRecord:
             "scope": self.conversation.scope.key,
             "invocation_id": self.invocation_id,
             "sent_at": self.sent_at,
+            "considered": self.considered,
         }
 
     def replaces(self, row: dict[str, Value]) -> bool:
@@ -212,6 +225,17 @@ class ConversationState:
 def _as_json(metadata: Metadata) -> str:
     """One text for equal metadata, in which its words are found as they are."""
     return json.dumps(metadata, sort_keys=True, ensure_ascii=False) if metadata else ""
+
+
+def to_run(row: Row) -> GetRunResponse:
+    """A run with what was considered for it, for an answer."""
+    return GetRunResponse(
+        run_id=str(row["invocation_id"]),
+        conversation_id=str(row["conversation_id"]),
+        question=str(row["query"]),
+        timestamp=as_moment(str(row["said_at"])),
+        considered=_CONSIDERED.validate_json(str(row["considered"])),
+    )
 
 
 def to_summary(row: Row) -> InvocationSummary:

@@ -39,6 +39,7 @@ from fourtier.schema.conversations import (
     DIALOGUE_RECORDED,
     END_CONVERSATION,
     GET_CONVERSATION,
+    GET_RUN,
     LIST_CONVERSATIONS,
     UPDATE_CONVERSATION,
     ConversationMemory,
@@ -49,6 +50,8 @@ from fourtier.schema.conversations import (
     EndConversationResponse,
     GetConversationMemoryRequest,
     GetConversationMemoryResponse,
+    GetRunRequest,
+    GetRunResponse,
     ListConversationsRequest,
     ListConversationsResponse,
     UpdateConversationMemoryRequest,
@@ -192,6 +195,11 @@ class ConversationsService(Service):
         return GetConversationMemoryResponse(
             conversation=record, next_offset=following, opted_out=opted_out
         )
+
+    @answer(GET_RUN)
+    async def get_run(self, request: GetRunRequest) -> GetRunResponse:
+        """Say what was considered for a run."""
+        return await self._store.run(request.scope, request.run_id)
 
     @answer(LIST_CONVERSATIONS)
     async def list(self, request: ListConversationsRequest) -> ListConversationsResponse:

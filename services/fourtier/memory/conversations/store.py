@@ -26,16 +26,18 @@ from fourtier.memory.conversations.records import (
     ConversationState,
     InvocationRecord,
     characters_of,
+    to_run,
     to_summary,
 )
 from fourtier.memory.retention.opt_outs import opt_outs_of
 from fourtier.memory.tombstones.store import tombstones_of
 from fourtier.runtime.service.stores import GraphSchema, Node, Relation
-from fourtier.schema.conversations import ConversationMemory, ConversationSummary
+from fourtier.schema.conversations import ConversationMemory, ConversationSummary, GetRunResponse
 from fourtier.schema.message import Scope
 
 TOMBSTONES, OPT_OUTS = tombstones_of("Conversation"), opt_outs_of("Conversation")
-_INVOCATION = dict.fromkeys(("id", "scope", "invocation_id", "sent_at", *CONTENT), "STRING")
+_NAMES = ("id", "scope", "invocation_id", "sent_at", "considered")
+_INVOCATION = dict.fromkeys((*_NAMES, *CONTENT), "STRING")
 
 SCHEMA = GraphSchema(
     nodes=[
@@ -133,6 +135,13 @@ class ConversationStore:
         """The newest invocations of a record, and whether there are earlier ones."""
         rows, earlier = await self._read_some(key, "newest", 0, last)
         return _memory(key, rows[::-1]), earlier
+
+    async def run(self, scope: Scope, run_id: str) -> GetRunResponse:
+        """A run, or the newest one, with what was considered for it; empty where there is none."""
+        rows = await self._graph.read(
+            scope, self._queries["run"], run_id=run_id, living_since=self._living_since
+        )
+        return to_run(rows[0]) if rows else GetRunResponse()
 
     async def condensed(self, key: ConversationKey, skip: int, characters: int) -> str:
         """A line for each invocation that is older than the newest `skip`; see `earlier`."""

@@ -188,7 +188,7 @@ class FactStore:
         old = [fact for fact, _ in found if not fact.valid]
         others = await self._graph.by_slots({fact.slot: scope for fact in old if fact.slot})
         others |= await self._graph.by_ids({fact.superseded_by: scope for fact in old})
-        return successors_first(found, others)[:top_k]
+        return successors_first(newer_first(found), others)[:top_k]
 
     async def about(
         self, scope: Scope, query: str, top_k: int, *, min_similarity: float = MIN_SIMILARITY

@@ -1,0 +1,27 @@
+"""The tiers of memory, and what was considered of each for a run."""
+
+from typing import Literal
+
+from fourtier.schema.archive import FoundBy
+from fourtier.schema.message import Message
+
+Tier = Literal["facts", "archive", "episodes", "conversation", "working-memory"]
+
+
+class MemoryConsidered(Message):
+    """A memory that was found for a run, and whether it stands in the prompt.
+
+    Facts, entries and episodes stand in one ranking; `rank` is the place there, 1 the best, and
+    what was said at once shares it. `score` and `legs` are those of the tier's own search. `shown`
+    says what stands there: all of it, a part, the turn that says it (`in-entry`), or nothing of
+    it, because the conversation has it anyway (`in-conversation`), the budget of tokens was used
+    up (`budget`), or it no longer holds (`outdated`). There are no words of it here: `tier` and
+    `id` find them as long as they are not forgotten.
+    """
+
+    tier: Tier
+    id: str
+    shown: Literal["whole", "cut", "in-entry", "in-conversation", "budget", "outdated"]
+    rank: int | None = None
+    score: float | None = None
+    legs: dict[str, FoundBy] = {}
