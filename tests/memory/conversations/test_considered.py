@@ -1,4 +1,4 @@
-"""What was considered for a run stays with its record, and is read only by who asks for it."""
+"""What was considered for a run stays with its record, and is read only where it is asked for."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path

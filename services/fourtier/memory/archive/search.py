@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
-from dataclasses import dataclass
-from datetime import timedelta
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 
 from fourtier.engines.timestamps import as_moment
-from fourtier.engines.vectors.protocol import Found, VectorStore
+from fourtier.engines.vectors.protocol import Found, Hit, VectorStore
 from fourtier.engines.vectors.query import (
     Condition,
     DenseLeg,
@@ -17,6 +18,7 @@ from fourtier.engines.vectors.query import (
     Range,
     SparseLeg,
 )
+from fourtier.memory.archive.asked_time import window_of
 from fourtier.memory.archive.entries import Entry
 from fourtier.memory.archive.passages import CONTEXT, MEANING, WINDOW, WORDS
 from fourtier.memory.archive.store import ArchiveStore
@@ -32,6 +34,8 @@ _SPARSE: tuple[LegName, ...] = (WORDS, WINDOW)
 _DENSE: tuple[LegName, ...] = (MEANING, CONTEXT)
 #: Characters of a query that are searched by; models read less.
 _MAX_QUERY = 8_000
+#: Entries that are compared where a query names a time, and what those count that were said then.
+_DEEP, _TIME_WEIGHT = 100, 0.5
 #: Between two times that stores tell apart.
 _SHORTEST = timedelta(microseconds=1)
 
@@ -75,15 +79,7 @@ class ArchiveSearch:
                 reason = str(error) or "no answer in time"
                 left_out = dict.fromkeys(dense, reason)
                 log.warning("The archive is searched by words alone: %s", reason)
-        hits = await self._vectors.query(
-            request.scope,
-            legs,
-            request.top_k,
-            _conditions(request, expired_until),
-            fusion=MinMax(),
-            group=Group("entry"),
-            explain=request.explain,
-        )
+        hits = await self._query(request, legs, expired_until)
         ids = {str(hit.payload["entry"]): request.scope for hit in hits}
         entries = await self._store.by_ids(ids)
         return [
@@ -92,9 +88,45 @@ class ArchiveSearch:
             if (name := str(hit.payload["entry"])) in entries
         ], left_out
 
+    async def _query(
+        self, request: SearchArchiveRequest, legs: Sequence[Leg], expired_until: str
+    ) -> list[Hit]:
+        """Search all, and once more the time that the query names, whose scores add up."""
+
+        async def query(request: SearchArchiveRequest, top_k: int) -> list[Hit]:
+            return await self._vectors.query(
+                request.scope,
+                legs,
+                top_k,
+                _conditions(request, expired_until),
+                fusion=MinMax(),
+                group=Group("entry"),
+                explain=request.explain,
+            )
+
+        free = request.since is None and request.until is None
+        window = window_of(request.query, datetime.now(UTC)) if free else None
+        if window is None:
+            return await query(request, request.top_k)
+        then = request.model_copy(update={"since": window.since, "until": window.until})
+        deep = max(request.top_k, _DEEP)
+        everything, in_time = await asyncio.gather(query(request, deep), query(then, deep))
+        return _added(everything, in_time)[: request.top_k]
+
     async def _vector(self, query: str) -> Vector:
         async with asyncio.timeout(self._embedding_seconds):
             return (await self._embed([query]))[0]
+
+
+def _added(everything: Sequence[Hit], in_time: Sequence[Hit]) -> list[Hit]:
+    """Hits by the sum of their scores; `time` is the leg that has searched the named time."""
+    hits = {str(hit.payload["entry"]): hit for hit in everything}
+    for rank, hit in enumerate(in_time, start=1):
+        name, more = str(hit.payload["entry"]), _TIME_WEIGHT * hit.score
+        here = hits.get(name) or replace(hit, score=0.0)
+        legs = {**here.legs, "time": Found(rank, hit.score)}
+        hits[name] = replace(here, score=here.score + more, legs=legs)
+    return sorted(hits.values(), key=lambda hit: -hit.score)
 
 
 def _conditions(request: SearchArchiveRequest, expired_until: str) -> list[Condition]:

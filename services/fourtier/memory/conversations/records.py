@@ -71,7 +71,7 @@ class InvocationRecord:
         active_at: when it happened, which says whether that was before or after an end; when it was
             sent where nothing says it.
         metadata: as JSON text; empty where there is none.
-        considered: what was found for the run, as JSON text; read only by who asks for it.
+        considered: what was found for the run, as JSON text; read only where it is asked for.
         no_facts: promotion makes no facts of it.
         no_episode: promotion does not tell it in an episode.
     """
