@@ -16,6 +16,7 @@ from fourtier.operations.importing import (
 )
 from fourtier.runtime.rpc.retry import Retry
 from fourtier.schema.conversations import DIALOGUE_RECORDED, DialogueTurn
+from fourtier.schema.message import Scope
 from tests.interfaces.cli.support import Command
 from tests.runtime.rpc.support import FailingBus
 from tests.support.listening import listening
@@ -52,6 +53,19 @@ def test_a_file_that_is_read_again_has_the_same_ids() -> None:
     lines = (line(), line(), line(content="I moved."), line(turn_id="mine"))
     assert [turn.turn_id for turn in turns(*lines)] == [turn.turn_id for turn in turns(*lines)]
     assert turns(*lines)[-1].turn_id == "mine"
+
+
+def test_a_line_that_names_no_user_is_of_whoever_imports_it() -> None:
+    unnamed = {name: value for name, value in TURN.items() if name != "user"}
+    lines = [line(), json.dumps(unnamed).encode(), json.dumps(unnamed | {"user": ""}).encode()]
+    read = [each for _, each in read_turns(lines, Scope("bob", "work"))]
+    assert [each.scope for each in read[:2] if isinstance(each, DialogueTurn)] == [
+        Scope("ann", "default"),
+        Scope("bob", "work"),
+    ]
+    assert isinstance(read[2], BadLine), "an empty name is a mistake"
+    (alone,) = [each for _, each in read_turns(lines[1:2])]
+    assert alone == BadLine(1, "user: Field required")
 
 
 def test_a_byte_order_mark_is_left_out() -> None:

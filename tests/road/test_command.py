@@ -109,7 +109,7 @@ async def test_bad_lines_of_an_import_are_named_and_the_rest_is_imported(
                 "not json",
                 json.dumps(good | {"timestamp": "yesterday"}),
                 "",
-                json.dumps({name: value for name, value in good.items() if name != "user"}),
+                json.dumps({name: value for name, value in good.items() if name != "speaker"}),
                 json.dumps(good | {"content": "I moved to Bergen."}),
             ]
         ),
@@ -121,7 +121,7 @@ async def test_bad_lines_of_an_import_are_named_and_the_rest_is_imported(
     assert "2 messages imported, 3 bad lines." in output
     assert "line 2:" in output
     assert "line 3: timestamp:" in output
-    assert "line 5: user: Field required" in output
+    assert "line 5: speaker: Field required" in output
 
 
 async def test_a_document_is_imported_listed_found_and_forgotten(

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import aclosing
@@ -77,12 +78,14 @@ async def import_turns(
     lines: Iterable[bytes],
     progress: Callable[[ImportResult], None] = lambda _: None,
     retry: Retry | None = None,
+    scope: Scope | None = None,
 ) -> ImportResult:
     """Send every good line to the flow.
 
     Args:
         client: of the running flow.
         lines: as `read_turns` takes them.
+        scope: of lines that name no user.
         progress: called after each line with the result so far.
         retry: for a bus that does not take a message; half a minute in all if it is left out.
 
@@ -101,7 +104,7 @@ async def import_turns(
         progress(result)
 
     try:
-        turns = iterate_in_thread(read_turns(lines))
+        turns = iterate_in_thread(read_turns(lines, scope))
         async with aclosing(turns), asyncio.TaskGroup() as group:
             async for number, line in turns:
                 if isinstance(line, BadLine):
@@ -143,8 +146,12 @@ class _Line(DialogueTurn):
     turn_id: str = ""
 
 
-def read_turns(lines: Iterable[bytes]) -> Iterator[tuple[int, DialogueTurn | BadLine]]:
+def read_turns(
+    lines: Iterable[bytes], scope: Scope | None = None
+) -> Iterator[tuple[int, DialogueTurn | BadLine]]:
     """Each line that is not blank, with its number from 1, as a turn or as the reason why not.
+
+    A line that names no user is of `scope`, or cannot be imported where there is none.
 
     A line without a `turn_id` gets one made from what it says; the same words said again at the
     same time count as another turn. Turns of a conversation that have one time, as those of a talk
@@ -156,7 +163,7 @@ def read_turns(lines: Iterable[bytes]) -> Iterator[tuple[int, DialogueTurn | Bad
     for number, line in enumerate(lines, 1):
         content = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
         if content.strip():
-            read = _read_line(number, content, seen)
+            read = _read_line(number, content, seen, scope)
             yield number, read if isinstance(read, BadLine) else times.in_order(read)
 
 
@@ -175,9 +182,11 @@ class _Times:
         return turn if made == turn.timestamp else turn.model_copy(update={"timestamp": made})
 
 
-def _read_line(number: int, content: bytes, seen: Counter[str]) -> DialogueTurn | BadLine:
+def _read_line(
+    number: int, content: bytes, seen: Counter[str], scope: Scope | None
+) -> DialogueTurn | BadLine:
     try:
-        line = _Line.model_validate_json(content.decode("utf-8"))
+        line = _parsed(content.decode("utf-8"), scope)
     except UnicodeDecodeError:
         return BadLine(number, "is not UTF-8 text")
     except ValidationError as error:
@@ -187,6 +196,22 @@ def _read_line(number: int, content: bytes, seen: Counter[str]) -> DialogueTurn 
     identity = _identity(line)
     seen[identity] += 1
     return line.model_copy(update={"turn_id": f"{identity}-{seen[identity]}"})
+
+
+def _parsed(text: str, scope: Scope | None) -> _Line:
+    """A line, of the scope if it names no user.
+
+    Raises:
+        ValidationError: it is not what a line must be.
+    """
+    try:
+        return _Line.model_validate_json(text)
+    except ValidationError as error:
+        missing = {each["loc"] for each in error.errors() if each["type"] == "missing"}
+        if scope is None or ("user",) not in missing:
+            raise
+    named = {**scope._asdict(), **json.loads(text)}
+    return _Line.model_validate_json(json.dumps(named))
 
 
 def _identity(turn: DialogueTurn) -> str:

@@ -44,6 +44,12 @@ SUPERSEDES = [
     ("My employer is Equinor", "I work at Telenor now"),
     ("I work as a nurse", "I now work as a teacher"),
     ("Anna works at Oslo University Hospital", "Anna works at Telenor"),
+    # Where exactly is told besides.
+    ("I live in Freiburg, in a flat above a bakery.", "I have moved to Basel."),
+    ("I live in Freiburg.", "I have moved to Basel, to the street behind the zoo."),
+    ("I live in Freiburg in a small flat.", "I live in Basel now."),
+    ("My sister lives in Rome, near the station.", "My sister moved to Turin last month."),
+    ("I work at Siemens, in the purchasing department.", "I work at Bosch now."),
     # What has one value by its nature.
     ("My name is Ann Smith", "My name is Ann Jones now"),
     ("My favourite colour is blue", "My favourite colour is green"),
@@ -158,6 +164,9 @@ SUPERSEDES = [
 ]
 
 STANDS_BESIDE = [
+    ("I live in Freiburg, in a flat above a bakery.", "I work in Basel, near the zoo."),
+    ("I live in Freiburg, near the station.", "I live in Freiburg, in a flat above a bakery."),
+    ("I work at Siemens, in the purchasing department.", "I live in Basel, in the old town."),
     # Things that have many values.
     ("I like tea", "I like coffee"),
     ("I love Oslo", "I love Bergen"),

@@ -52,7 +52,7 @@ def import_files(
     """Import documents and past dialogue. Importing a file again doubles nothing.
 
     A document belongs to --user and --collection, and has the name of its file, as it is given;
-    one that has changed is brought up to date. Each line of dialogue says whose it is.
+    one that has changed is brought up to date. So does a line of dialogue that names no `user`.
 
     The exit code is 1 when a file or a line could not be imported; the others are.
     """
@@ -61,7 +61,7 @@ def import_files(
     scope = Scope(user, collection)
     several = len(files) > 1
     done = [
-        _import_dialogue(flow, name, say_which=several)
+        _import_dialogue(flow, scope, name, say_which=several)
         if name == _STDIN or Path(name).suffix.lower() == _DIALOGUE
         else _import_document(flow, scope, Path(name))
         for name in files
@@ -109,12 +109,12 @@ def _summary(done: "ImportedDocument") -> str:
     return f"{summary}."
 
 
-def _import_dialogue(flow: str, name: str, *, say_which: bool) -> bool:
+def _import_dialogue(flow: str, scope: "Scope", name: str, *, say_which: bool) -> bool:
     """Import past dialogue and name its bad lines; whether there are none."""
     of_file = f"{name}: " if say_which else ""
     try:
         with _opened(name) as file:
-            result = _send(flow, file, _count_lines(name))
+            result = _send(flow, scope, file, _count_lines(name))
     except OSError as error:
         errors.print(visible(f"{name}: cannot be opened: {error.strerror}"), markup=False)
         return False
@@ -126,13 +126,15 @@ def _import_dialogue(flow: str, name: str, *, say_which: bool) -> bool:
     return not result.bad
 
 
-def _send(flow: str, file: BinaryIO, lines: int | None) -> "ImportResult":
+def _send(flow: str, scope: "Scope", file: BinaryIO, lines: int | None) -> "ImportResult":
     from fourtier.operations.importing import import_turns
 
     with progress_bar("Importing") as show:
         return with_client(
             flow,
-            lambda client: import_turns(client, file, lambda now: show(now.sent + now.bad, lines)),
+            lambda client: import_turns(
+                client, file, lambda now: show(now.sent + now.bad, lines), scope=scope
+            ),
         )
 
 

@@ -24,12 +24,16 @@ def newest_first(memories: Sequence[MemoryUsed]) -> list[MemoryUsed]:
 
 
 def memories_text(metadata: RunMetadata) -> str:
-    """The memories of a run, newest first, and the tiers that it had to do without, as markup."""
+    """The memories of a run, newest first, and the tiers that it had to do without, as markup.
+
+    A fact whose words an entry of the archive has is not shown once more.
+    """
+    twice = {each.id for each in metadata.considered if each.shown == "in-entry"}
     shown = [
         f"[dim]    {_TIERS.get(memory.tier, memory.tier):<8}"
         f"{memory.timestamp.astimezone():%Y-%m-%d %H:%M}  {_safe(memory.content)}[/]"
         for memory in newest_first(metadata.memories)
-        if memory.timestamp
+        if memory.timestamp and memory.id not in twice
     ]
     without = [
         f"[yellow]    without {_safe(tier)}: {_safe(reason)}[/]"

@@ -25,7 +25,7 @@ _TIERS: Mapping[str, str] = {"facts": "fact", "archive": "archive", "episodes": 
 _SHOWN: Mapping[str, str] = {
     "whole": "in the prompt",
     "cut": "in the prompt, cut",
-    "in-entry": "in the prompt, with the entry that says it",
+    "in-entry": "has words of that entry",
     "in-conversation": "left out, the conversation has it",
     "budget": "left out, no tokens were left for it",
     "outdated": "left out, it no longer holds",
@@ -79,8 +79,9 @@ def _show(memory: "ConsideredMemory") -> None:
     said = f" ({memory.timestamp:%Y-%m-%d %H:%M})" if memory.timestamp else ""
     tier = _TIERS.get(considered.tier, considered.tier)
     print_text(f"{place} {tier}{said}: {_SHOWN[considered.shown]}", style="bold")
-    content = memory.content if memory.content is not None else "forgotten or expired since"
-    print_text(indent(content, _MARGIN, lambda _: True))
+    if considered.shown != "in-entry":
+        content = memory.content if memory.content is not None else "forgotten or expired since"
+        print_text(indent(content, _MARGIN, lambda _: True))
     reasons = [found_by(considered.legs)] if considered.legs else []
     reasons += [f"score {considered.score:.2f}"] if considered.score is not None else []
     print_text(_MARGIN + "; ".join([*reasons, considered.id]), style="dim")

@@ -52,6 +52,14 @@ _FULL_FORMS = (
 _AFTERTHOUGHT = re.compile(
     r"^(?P<said>[^,]+),\s*(?:sorry|my\s+mistake|my\s+bad|oops|correction)$", re.IGNORECASE
 )
+#: "I live in Freiburg, in a flat above a bakery": where exactly is told besides.
+_WHERE_EXACTLY = re.compile(
+    r"^(?P<said>.+?\b(?:live|lives|living|moved?|relocated|works?|working|stay|stays|study|studies"
+    r"|studying)\b(?:\s(?:back|now|there))?\s(?:in|to|at|for|with)\s[A-Z][\w'-]*(?:\s[A-Z][\w'-]*)*)"
+    r"(?:,\s(?:(?:right|just|directly|quite)\s)?(?:in|on|at|to|near|above|behind|by|under|below"
+    r"|opposite|next\sto|close\sto|not\sfar\sfrom|around\sthe\scorner\sfrom)"
+    r"|\s(?:in|on|near|above|behind|next\sto|close\sto))\s(?:an?|the|my|our|his|her|their)\s[^,;]+$"
+)
 #: Until when it is so leaves no doubt that it is.
 _UNTIL = re.compile(r"\suntil\s+(?:the\s+)?[\w ]{1,20}$")
 _LONGEST = 400
@@ -69,6 +77,7 @@ def read_triple(content: str) -> Triple | None:
     for form, full in _FULL_FORMS:
         text = form.sub(full, text)
     text = _AFTERTHOUGHT.sub(r"sorry, \g<said>", text)
+    text = _WHERE_EXACTLY.sub(r"\g<said>", text)
     opening = OPENING.match(text)
     if opening is not None:
         text = text[opening.end() :]
