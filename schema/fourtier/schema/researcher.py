@@ -1,6 +1,7 @@
 """Messages of `researcher`: a question that is researched in the archive, round by round."""
 
-from typing import Literal
+import hashlib
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -27,10 +28,20 @@ MethodName = Literal["auto", "rule", "llm"]
 Role = Literal["plan", "integrate", "check", "follow_up"]
 
 
+#: Shorter than a `Name`, because the name of its state in working memory begins with it.
+ResearchId = Annotated[str, Field(max_length=400)]
+
+
 class ResearchRequest(Scoped):
-    """A question to find evidence for; nothing is answered, and nothing is stored."""
+    """A question to find evidence for; nothing answers it.
+
+    `research_id` names the research, for who may have to ask again: the same question with the same
+    id goes on where it was interrupted, or gets what was found, and asks the model nothing that it
+    has answered. It is that of the message if it is left out.
+    """
 
     question: LongText = Field(min_length=1)
+    research_id: ResearchId = ""
     embedding: Vector | None = Field(default=None, description="of the question, if it is there")
     max_rounds: int = Field(default=3, ge=1, le=MAX_ROUNDS)
     max_evidence: int = Field(default=10, ge=1, le=MAX_EVIDENCE, description="entries")
@@ -98,11 +109,17 @@ class Receipt(Message):
     milliseconds: float
     method: Method = Field(default="rule", description="the one that was chosen")
     degraded: dict[str, str] = Field(
-        default={}, description="roles that went by rule because the model failed, and why"
+        default={},
+        description="roles that went by rule because the model failed, and `working-memory` where "
+        "the research could not be kept, so that it begins anew when it is interrupted; with the "
+        "reason",
     )
     completions: int = Field(default=0, description="how often the model was asked")
     in_token: int = Field(default=0, description="that the model read")
     out_token: int = Field(default=0, description="that the model wrote")
+    resumed: int = Field(
+        default=0, description="how often it went on from where it had been interrupted"
+    )
 
 
 class ResearchProgress(Message):
@@ -129,9 +146,15 @@ class ResearchProgress(Message):
     opted_out: bool = False
 
 
-#: Not persistent: it changes nothing, and who waits no longer wants no answer.
+def _by_research(request: ResearchRequest) -> str:
+    """Key that has one research made once at a time, however often it is asked for."""
+    named = request.research_id or hashlib.sha256(request.question.encode()).hexdigest()
+    return f"{request.scope.key}/{named}"
+
+
+#: Persistent, so that another replica goes on with what one has left that was killed.
 RESEARCH = Call(
-    Topic("researcher.research", ResearchRequest, persistent=False),
+    Topic("researcher.research", ResearchRequest, key=_by_research, for_caller=True),
     ResearchProgress,
     deadline=60.0,
     last=lambda progress: progress.step == "end",

@@ -25,12 +25,15 @@ class Topic(Generic[M]):
         payload: the model on it.
         key: messages with the same key are handled one after another; None where order is free.
         persistent: stored by the broker until acknowledged. False for queries.
+        for_caller: the answer is all that a message is for. Where its caller has gone it is not
+            handled, and one that fails is neither tried again nor put into the dead-letter queue.
     """
 
     name: str
     payload: type[M]
     key: Callable[[M], str] | None = None
     persistent: bool = True
+    for_caller: bool = False
 
 
 @dataclass(frozen=True, slots=True)

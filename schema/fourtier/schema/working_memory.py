@@ -1,4 +1,7 @@
-"""Messages of `working-memory`: the trace of one run, stored until the run has ended."""
+"""Messages of `working-memory`: the trace of one run, stored until the run has ended.
+
+A research under way is kept in the same way, see `RESEARCH_STATE`.
+"""
 
 from typing import Literal
 
@@ -16,6 +19,11 @@ from fourtier.schema.message import (
     Timestamp,
 )
 from fourtier.schema.topics import command, query
+
+
+#: With this begins the `run_id` under which `researcher` keeps a research until it has ended. It is
+#: no run of the agent's: it is not listed as one, and is dropped whenever its scope forgets.
+RESEARCH_STATE = "fourtier.research/"
 
 
 class WorkingMemoryItem(Message):

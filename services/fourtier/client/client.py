@@ -168,10 +168,12 @@ class Client:
         max_evidence: int = 10,
         max_tokens: int = 2_000,
         method: MethodName | None = None,
+        research_id: str = "",
     ) -> AsyncGenerator[ResearchProgress]:
         """Find evidence for a question in the archive, round by round; nothing answers it.
 
-        Yields the steps as they happen; the last one, `end`, has the evidence and the receipt.
+        Yields the steps as they happen, each once; the last one, `end`, has the evidence and the
+        receipt. A research by a model goes on where it was when its service is killed.
 
         Args:
             question: what evidence is searched for.
@@ -182,12 +184,16 @@ class Client:
             max_tokens: of these together.
             method: "rule" asks no model, "llm" asks the flow's, "auto" does where the service's
                 environment names one; None leaves it to the flow.
+            research_id: names the research. Asked again with it, a research by a model goes on
+                where it was interrupted, or gives what it found, for an hour; a new id if it is
+                left out.
 
         Raises: as `ask`.
         """
         request = new_request(
             ResearchRequest,
             question=question,
+            research_id=research_id or new_id(),
             user=user,
             collection=collection,
             max_rounds=max_rounds,
@@ -195,9 +201,12 @@ class Client:
             max_tokens=max_tokens,
             method=method,
         )
+        told: set[tuple[int, str]] = set()
         async with aclosing(self._caller.stream(RESEARCH, request)) as steps:
             async for step in steps:
-                yield step
+                if (step.round, step.step) not in told:
+                    yield step
+                told.add((step.round, step.step))
 
     async def answer(
         self,

@@ -22,6 +22,7 @@ class RunContext:
         said_at: when what the tool learns counts as said: when the question was sent, whenever the
             tool runs, and one microsecond later for each step.
         question: what the user asked in the run, word for word.
+        step: the run's step in which the tool is used, from 0.
     """
 
     run_id: str
@@ -30,6 +31,7 @@ class RunContext:
     caller: Caller
     said_at: datetime
     question: str = ""
+    step: int = 0
 
 
 class ToolError(Exception):

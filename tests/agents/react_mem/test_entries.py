@@ -68,7 +68,7 @@ class Archive:
         bus = MemoryBus()
         async with served(bus, *routes), open_caller(bus) as caller:
             asked = AgentRequest(question="Whose flat?", user="ann", **request)
-            return await EntryReader(caller, parameters).read(asked, VECTOR)
+            return await EntryReader(caller, parameters, "r1").read(asked, VECTOR)
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ async def serving(services: Services) -> AsyncGenerator[TierReader]:
         call_route(GET_CONVERSATION, services.conversation),
     )
     async with served(bus, *routes), open_caller(bus) as caller:
-        yield TierReader(caller, AgentParameters(), Timings())
+        yield TierReader(caller, AgentParameters(), Timings(), "r1")
 
 
 async def retrieved(
@@ -201,7 +201,7 @@ async def test_a_tier_has_as_long_as_the_flow_says(seconds: int, left_out: dict[
     )
     bus = MemoryBus()
     async with served(bus, call_route(GET_CONVERSATION, read_late)), open_caller(bus) as caller:
-        tiers = TierReader(caller, parameters, Timings())
+        tiers = TierReader(caller, parameters, Timings(), "r1")
         memories = await tiers.retrieve(AgentRequest(question="Who?", user="ann"), "c1")
 
     assert memories.left_out == left_out
@@ -237,7 +237,7 @@ async def test_a_deep_research_has_time_of_its_own(
         stream_route(RESEARCH, research_late),
     )
     async with served(bus, *routes), open_caller(bus) as caller:
-        tiers = TierReader(caller, parameters, Timings())
+        tiers = TierReader(caller, parameters, Timings(), "r1")
         request = AgentRequest(question="Who?", user="ann", research=mode)
         memories = await tiers.retrieve(request, "c1")
 

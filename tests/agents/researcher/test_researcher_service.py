@@ -19,7 +19,12 @@ from tests.support.flow import RunningFlow, running_flow
 from tests.support.model import Calls, ModelRequest, Reply, Says, Script, scripted_model
 from tests.support.waiting import wait_until
 
-SERVICES: dict[str, dict[str, Any]] = {"embeddings": {}, "archive": {}, "researcher": {}}
+SERVICES: dict[str, dict[str, Any]] = {
+    "embeddings": {},
+    "archive": {},
+    "researcher": {},
+    "working-memory": {},
+}
 START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 #: Two of them answer the question together; what follows has more of its words than the second.
 SAID = [

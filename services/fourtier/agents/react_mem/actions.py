@@ -98,7 +98,11 @@ class Actions:
                 tool if isinstance(tool, str) else "",
                 arguments if isinstance(arguments, dict) else {},
                 self._offered,
-                replace(self._context, said_at=self._trace.asked_at + action.step * _TICK),
+                replace(
+                    self._context,
+                    said_at=self._trace.asked_at + action.step * _TICK,
+                    step=action.step,
+                ),
             )
 
     async def _observe(

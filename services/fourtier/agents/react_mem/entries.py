@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from fourtier.agents.react_mem.parameters import AgentParameters
+from fourtier.agents.react_mem.research_ids import research_of
 from fourtier.runtime.errors import FourtierError
 from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.agent import AgentRequest
@@ -42,11 +43,16 @@ class FoundEntries:
 
 
 class EntryReader:
-    """Asks the archive on behalf of a run."""
+    """Asks the archive on behalf of a run.
 
-    def __init__(self, caller: Caller, parameters: AgentParameters) -> None:
+    Args:
+        run_id: the same when the run is taken up after an interruption.
+    """
+
+    def __init__(self, caller: Caller, parameters: AgentParameters, run_id: str) -> None:
         self._caller = caller
         self._parameters = parameters
+        self._run_id = run_id
 
     async def read(self, request: AgentRequest, vector: Vector | None) -> FoundEntries | None:
         """Find entries; None where the flow wants none.
@@ -89,6 +95,7 @@ class EntryReader:
         wanted = self._parameters.archive_retrieval_top_k * (_DEEP if deep else 1)
         asked = ResearchRequest(
             question=request.question,
+            research_id=research_of(self._run_id),
             embedding=vector,
             max_rounds=_DEEP_ROUNDS if deep else _AUTO_ROUNDS,
             max_evidence=min(MAX_EVIDENCE, wanted + _SPARE),

@@ -141,7 +141,7 @@ class Run:
 
     async def _retrieve(self) -> None:
         if self._memory != "off":
-            reader = TierReader(self._caller, self._parameters, self._timings)
+            reader = TierReader(self._caller, self._parameters, self._timings, self._run_id)
             with self._timings.part("remember"):
                 self._memories = await reader.retrieve(self._request, self._conversation_id)
 

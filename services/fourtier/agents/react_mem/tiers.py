@@ -69,11 +69,13 @@ class Memories:
 class TierReader:
     """Asks the memory services on behalf of a run."""
 
-    def __init__(self, caller: Caller, parameters: AgentParameters, timings: Timings) -> None:
+    def __init__(
+        self, caller: Caller, parameters: AgentParameters, timings: Timings, run_id: str
+    ) -> None:
         self._caller = caller
         self._parameters = parameters
         self._timings = timings
-        self._entries = EntryReader(caller, parameters)
+        self._entries = EntryReader(caller, parameters, run_id)
 
     async def retrieve(self, request: AgentRequest, conversation_id: str) -> Memories:
         """Ask every tier; never fails because of one of them."""

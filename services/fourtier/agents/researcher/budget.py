@@ -2,6 +2,7 @@
 
 import time
 
+from fourtier.agents.researcher.checkpoint import Checkpoint
 from fourtier.models.text.structured import Usage
 from fourtier.schema.researcher import Method
 
@@ -16,7 +17,8 @@ class Budget:
 
     Attributes:
         usage: what the model's completions took.
-        degraded: roles that went by rule although a model was chosen, and why.
+        degraded: roles that went by rule although a model was chosen, and why; see `Receipt`.
+        resumed: how often the research went on from where it had been interrupted.
     """
 
     def __init__(self, seconds: float, method: Method = "rule", max_completions: int = 0) -> None:
@@ -24,8 +26,23 @@ class Budget:
         self.max_completions = max_completions
         self.usage = Usage()
         self.degraded: dict[str, str] = {}
+        self.resumed = 0
         self._begun = time.monotonic()
         self._seconds = seconds
+
+    def take_up(self, checkpoint: Checkpoint, *, resumed: bool) -> None:
+        """Count what was taken before an interruption, too; the time in between does not count.
+
+        Args:
+            checkpoint: what was kept then.
+            resumed: whether the research goes on from there, or begins anew.
+        """
+        self.usage.completions += checkpoint.completions
+        self.usage.in_token += checkpoint.in_token
+        self.usage.out_token += checkpoint.out_token
+        self.degraded |= checkpoint.degraded
+        self.resumed = checkpoint.resumed + resumed
+        self._begun -= checkpoint.milliseconds / 1_000
 
     @property
     def milliseconds(self) -> float:

@@ -67,6 +67,10 @@ class Findings:
         before, self.notes = self.notes, notes
         return tuple(note for note in notes if note not in before)
 
+    def cited(self) -> list[Candidate]:
+        """The entries that notes rest on."""
+        return [self.pool.get(each) for note in self.notes for each in note.entry_ids]
+
     def covered(self) -> tuple[str, ...]:
         """Words of the question that the first entries have."""
         return self.question.said(self._found())

@@ -31,6 +31,20 @@ class Material:
         """The entry that was shown by that handle."""
         return self._candidates.get(handle.strip(" []").upper())
 
+    def name(self, candidates: Iterable[Candidate]) -> None:
+        """Give handles to entries that were shown before the research was interrupted."""
+        for candidate in candidates:
+            if candidate.entry.id not in self._handles:
+                self._name(candidate, self._next_handle)
+
+    @property
+    def _next_handle(self) -> str:
+        return f"E{len(self._candidates) + 1}"
+
+    def _name(self, candidate: Candidate, handle: str) -> None:
+        self._candidates[handle] = candidate
+        self._handles[candidate.entry.id] = handle
+
     def question(self, text: str) -> str:
         """The question."""
         return f"Question:\n{plain(clip(text, self._tokens // _QUESTION))}"
@@ -56,13 +70,12 @@ class Material:
         items: list[str] = []
         shown: list[Candidate] = []
         for candidate in candidates:
-            handle = f"E{len(self._candidates) + 1}"
+            handle = self._next_handle
             item = f"{handle} {self._said(candidate)}"
             left -= count_tokens(item)
             if left < 0:
                 break
-            self._candidates[handle] = candidate
-            self._handles[candidate.entry.id] = handle
+            self._name(candidate, handle)
             items.append(item)
             shown.append(candidate)
         return f"New entries:\n{quoted('archive', items) or 'none'}", shown

@@ -38,6 +38,12 @@ class ResearcherParameters(Parameters):
     prompt_tokens: int = Field(
         default=6_000, ge=500, description="what the model is shown beside its instructions"
     )
+    working_memory_seconds: float = Field(
+        default=2,
+        gt=0,
+        description="for which working memory is waited for at each step of a research by a model; "
+        "then the research is not kept, and begins anew when it is interrupted",
+    )
     prompts: dict[Role, Prompt] = Field(
         default={}, description="instead of those that the model is asked with"
     )

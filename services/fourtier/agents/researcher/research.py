@@ -2,11 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from functools import partial
 from typing import Protocol
 
 from fourtier.agents.researcher.budget import Budget
 from fourtier.agents.researcher.evidence import hand_over
 from fourtier.agents.researcher.findings import Findings
+from fourtier.agents.researcher.journal import Journal
 from fourtier.agents.researcher.roles import Plan, Roles
 from fourtier.agents.researcher.words import Question
 from fourtier.schema.archive import SearchArchiveResponse
@@ -34,18 +37,32 @@ class Research:
     """One research for one request: the same road by whichever method."""
 
     def __init__(
-        self, request: ResearchRequest, search: Search, roles: Roles, budget: Budget
+        self,
+        request: ResearchRequest,
+        search: Search,
+        roles: Roles,
+        budget: Budget,
+        journal: Journal | None = None,
     ) -> None:
         self._request = request
         self._search = search
         self._roles = roles
         self._budget = budget
+        self._journal = journal or Journal(budget)
         self._findings = Findings(Question.of(request.question), request.max_evidence)
 
     async def steps(self) -> AsyncGenerator[ResearchProgress]:
-        """The steps as they happen; the last one has the evidence."""
-        findings, number = self._findings, 1
-        plan = await self._roles.plan(findings)
+        """The steps as they happen, without those that were told before; the last has evidence."""
+        told = self._journal.told
+        async with aclosing(self._all_steps()) as steps:
+            async for step in steps:
+                if told <= 0:
+                    yield step
+                told -= 1
+
+    async def _all_steps(self) -> AsyncGenerator[ResearchProgress]:
+        findings, journal, number = self._findings, self._journal, 1
+        plan = await journal.plan(1, findings, lambda: self._roles.plan(findings))
         while True:
             yield ResearchProgress(
                 step="plan",
@@ -53,28 +70,37 @@ class Research:
                 searches=tuple(plan.searches),
                 info_needs=plan.info_needs,
             )
-            answers = await asyncio.gather(*map(self._ask, plan.searches))
+            answers = await journal.answers(number, partial(self._ask_all, plan.searches))
             if any(answer.opted_out for answer in answers):
                 yield self._end(number, "nothing-new", opted_out=True)
                 return
             new = findings.take(plan.searches, answers, number)
             found = sum(len(answer.hits) for answer in answers)
             yield ResearchProgress(step="hits", round=number, found=found, new=new)
-            notes = findings.keep(await self._roles.integrate(findings))
+            notes = findings.keep(
+                await journal.notes(number, findings, lambda: self._roles.integrate(findings))
+            )
             yield ResearchProgress(step="notes", round=number, notes=notes)
-            enough = await self._roles.check(findings)
+            enough = await journal.enough(number, lambda: self._roles.check(findings))
             yield self._checked(number, enough=enough)
-            stopped = self._stop(number, enough=enough)
+            # What was planned before it was interrupted is not stopped by what it took since.
+            goes_on = journal.has_planned(number + 1)
+            stopped = None if goes_on else self._stop(number, enough=enough)
             if stopped is None:
-                plan = Plan(await self._roles.follow_up(findings))
+                plan = await journal.plan(number + 1, findings, self._follow_up)
                 stopped = None if plan.searches else "nothing-new"
             if stopped is not None:
-                yield self._end(number, stopped)
+                end = self._end(number, stopped)
+                await journal.end(end, findings.notes)
+                yield end
                 return
             number += 1
 
-    async def _ask(self, planned: PlannedSearch) -> SearchArchiveResponse:
-        return await self._search(planned, _TOP_K[planned.kind])
+    async def _follow_up(self) -> Plan:
+        return Plan(await self._roles.follow_up(self._findings))
+
+    async def _ask_all(self, planned: Sequence[PlannedSearch]) -> list[SearchArchiveResponse]:
+        return await asyncio.gather(*(self._search(each, _TOP_K[each.kind]) for each in planned))
 
     def _checked(self, number: int, *, enough: bool) -> ResearchProgress:
         return ResearchProgress(
@@ -112,6 +138,7 @@ class Research:
             completions=budget.usage.completions,
             in_token=budget.usage.in_token,
             out_token=budget.usage.out_token,
+            resumed=budget.resumed,
         )
         return ResearchProgress(
             step="end", round=number, evidence=handed.evidence, receipt=receipt, opted_out=opted_out

@@ -74,6 +74,7 @@ class RolesByModel:
         """The notes anew, with what the newest entries say, as many as fit; else as they are."""
         if not findings.newest:
             return findings.notes
+        self._material.name(findings.cited())
         beside = [self._question(findings), self._material.notes(findings.notes)]
         entries, shown = self._material.entries(findings.newest, "\n".join(beside))
         findings.read.update(each.entry.id for each in shown)

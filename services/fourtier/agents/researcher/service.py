@@ -1,14 +1,29 @@
 """`researcher`: finds evidence for questions that take more than one search."""
 
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from operator import attrgetter
 from typing import Self
 
+from fourtier.agents.researcher.budget import Budget
+from fourtier.agents.researcher.checkpoint import Checkpoint
+from fourtier.agents.researcher.journal import Journal, Recovered
+from fourtier.agents.researcher.keeping import Keeper
 from fourtier.agents.researcher.parameters import ResearcherParameters
-from fourtier.agents.researcher.research import Research
+from fourtier.agents.researcher.recovering import recover, told_again
+from fourtier.agents.researcher.research import Research, Search
 from fourtier.agents.researcher.role_choice import RoleChoice
-from fourtier.runtime.service import Caller, DeploymentProfile, Service, ServiceContext, stream
+from fourtier.agents.researcher.roles import Roles
+from fourtier.runtime.service import (
+    Caller,
+    DeploymentProfile,
+    Service,
+    ServiceContext,
+    current_envelope,
+    stream,
+)
 from fourtier.schema.archive import SEARCH_ARCHIVE, SearchArchiveRequest, SearchArchiveResponse
 from fourtier.schema.researcher import (
     RESEARCH,
@@ -18,12 +33,19 @@ from fourtier.schema.researcher import (
 )
 
 
+log = logging.getLogger(__name__)
+
+#: A younger request was begun nowhere else; for an older one working memory is waited for longer,
+#: in seconds: where both were killed it may be back a little later.
+_FRESH, _PATIENCE = timedelta(seconds=3), 15.0
+
+
 class ResearcherService(Service):
-    """Searches the archive round by round; it stores nothing."""
+    """Searches the archive round by round; working memory has what it needs to go on."""
 
     name = "researcher"
     parameters = ResearcherParameters
-    deployment = DeploymentProfile(starts_after=["embeddings", "archive"])
+    deployment = DeploymentProfile(starts_after=["embeddings", "archive", "working-memory"])
 
     def __init__(
         self, caller: Caller, parameters: ResearcherParameters, choice: RoleChoice
@@ -47,8 +69,61 @@ class ResearcherService(Service):
         timeout=RESEARCH.deadline,
     )
     async def research(self, request: ResearchRequest) -> AsyncGenerator[ResearchProgress]:
-        """Research a question, and say each step."""
+        """Research a question, and say each step; go on where an earlier delivery has ended."""
+        roles, budget = self._choice.of(request)
+        if budget.method == "rule":
+            steps = Research(request, self._search_for(request), roles, budget).steps()
+        else:
+            steps = self._kept_research(request, roles, budget)
+        async with aclosing(steps):
+            async for step in steps:
+                yield step
 
+    async def _kept_research(
+        self, request: ResearchRequest, roles: Roles, budget: Budget
+    ) -> AsyncGenerator[ResearchProgress]:
+        received = current_envelope()
+        keeper = Keeper(
+            self._caller,
+            request,
+            request.research_id or received.id,
+            budget,
+            self.settings.working_memory_seconds,
+        )
+        was_begun = received.is_retry or datetime.now(UTC) - received.sent_at > _FRESH
+        kept = await keeper.load(_PATIENCE if was_begun else 0)
+        if kept.checkpoint is not None and kept.checkpoint.end is not None:
+            yield await told_again(self._caller, request.scope, kept.checkpoint.end)
+            return
+        recovered = await self._take_up(request, kept.checkpoint, keeper, budget)
+        journal = Journal(budget, recovered, None if kept.opted_out else keeper.keep)
+        steps = Research(request, self._search_for(request), roles, budget, journal).steps()
+        async with aclosing(steps):
+            async for step in steps:
+                if step.opted_out:
+                    await keeper.drop()
+                yield step
+
+    async def _take_up(
+        self,
+        request: ResearchRequest,
+        checkpoint: Checkpoint | None,
+        keeper: Keeper,
+        budget: Budget,
+    ) -> Recovered:
+        """What the research can go on from; nothing where it begins, or begins anew."""
+        if checkpoint is None:
+            return Recovered()
+        recovered = await recover(self._caller, request.scope, checkpoint)
+        budget.take_up(checkpoint, resumed=recovered is not None)
+        if recovered is None:
+            log.info("A research begins anew: an entry that it had found is gone, or has changed.")
+            await keeper.drop()
+            return Recovered()
+        await keeper.keep(checkpoint.model_copy(update={"resumed": budget.resumed}))
+        return recovered
+
+    def _search_for(self, request: ResearchRequest) -> Search:
         async def search(planned: PlannedSearch, top_k: int) -> SearchArchiveResponse:
             return await self._caller.call(
                 SEARCH_ARCHIVE,
@@ -62,8 +137,4 @@ class ResearcherService(Service):
                 ),
             )
 
-        roles, budget = self._choice.of(request)
-        steps = Research(request, search, roles, budget).steps()
-        async with aclosing(steps):
-            async for step in steps:
-                yield step
+        return search

@@ -1,10 +1,16 @@
-// runs: Read the runs of a scope in the order of their ids, beginning behind one.
+// runs: Read the runs of a scope in the order of their ids, beginning behind one; no researches.
 MATCH (r:Run)
 WHERE r.scope = $scope AND r.id > $after AND r.answer <> $forgotten
+    AND NOT r.run_id STARTS WITH $research
 RETURN r.id AS id, r.run_id AS run_id, r.answer AS answer, r.condensed AS condensed,
     r.ended AS ended
 ORDER BY id
 LIMIT $limit
+
+// researches: Read the ids of what is kept of researches in a scope.
+MATCH (r:Run)
+WHERE r.scope = $scope AND r.run_id STARTS WITH $research AND r.answer <> $forgotten
+RETURN r.id AS id
 
 // texts: Read what runs consist of.
 UNWIND $runs AS wanted

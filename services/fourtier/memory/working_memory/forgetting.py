@@ -4,6 +4,9 @@ Of a run that has ended its id stays, until its answer would have expired: its r
 delivered again, is answered with the words that it was forgotten, and uses no tool again. A run
 that is under way keeps its steps until it ends, for without them it would use its tools again; then
 they are dropped as those of every run are, and its answer is not stored.
+
+What is kept of a research rests on entries of the archive, and may tell what is in them. So all of
+it is dropped whenever its scope forgets anything: where one was interrupted it begins anew.
 """
 
 from collections.abc import Sequence
@@ -17,6 +20,7 @@ from fourtier.memory.tombstones.selection import Selection
 from fourtier.memory.working_memory.records import FORGOTTEN, RunKey
 from fourtier.memory.working_memory.store import TraceStore
 from fourtier.schema.message import Scope
+from fourtier.schema.working_memory import RESEARCH_STATE
 
 _PAGE = 200
 
@@ -49,7 +53,12 @@ class Forgetting:
         found: list[ErasedRun] = []
         after = ""
         while rows := await self._graph.read(
-            scope, self._queries["runs"], after=after, limit=_PAGE, forgotten=FORGOTTEN
+            scope,
+            self._queries["runs"],
+            after=after,
+            limit=_PAGE,
+            forgotten=FORGOTTEN,
+            research=RESEARCH_STATE,
         ):
             after = str(rows[-1]["id"])
             fitting = await self._fitting(scope, rows, selection)
@@ -73,15 +82,19 @@ class Forgetting:
         return {run for run, text in texts if selection.fits(text)}
 
     async def erase(self, scope: Scope, selection: Selection, at: datetime) -> list[ErasedRun]:
-        """Forget what is selected; returns what there was."""
+        """Forget what is selected, and all researches of the scope; returns the runs there were."""
         async with self._writing:
             runs = await self.selected(scope, selection, at)
-            if runs:
+            researches = await self._graph.read(
+                scope, self._queries["researches"], forgotten=FORGOTTEN, research=RESEARCH_STATE
+            )
+            if runs or researches:
                 now = as_text(datetime.now(UTC))
                 rows: dict[bool, list[Row]] = {True: [], False: []}
-                for run in runs:
-                    row: Row = {"id": run.id, "answer": FORGOTTEN, "touched_at": now}
-                    rows[run.has_ended].append(row)
+                ended = [(run.id, run.has_ended) for run in runs]
+                for run_id, has_ended in [*ended, *((str(row["id"]), True) for row in researches)]:
+                    row: Row = {"id": run_id, "answer": FORGOTTEN, "touched_at": now}
+                    rows[has_ended].append(row)
                 await self._graph.write(
                     None,
                     *over(self._queries["delete_items"], "runs", rows[True]),
@@ -89,6 +102,14 @@ class Forgetting:
                     *over(self._queries["mark"], "runs", rows[False]),
                 )
         return runs
+
+    async def forget_researches(self, user: str) -> None:
+        """Drop what is kept of a user's researches; what is added to them later is not stored."""
+        nothing = Selection(
+            ids=(), conversation_id="", invocation_ids=(), containing=(), everything=False
+        )
+        for scope in await self.scopes(user):
+            await self.erase(scope, nothing, datetime.now(UTC))
 
     async def forget_run(self, key: RunKey) -> None:
         """Delete a run and its answer, where there is one."""

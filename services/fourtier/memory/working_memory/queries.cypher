@@ -62,11 +62,18 @@ WITH r
 WHERE r.condensed_through = $condensed_through AND NOT r.discarded
 SET r.condensed = $condensed, r.touched_at = $touched_at
 
-// expired: Read runs whose answer or whose trace nobody will ask for any more.
+// expired: Read runs whose answer or whose trace nobody will ask for any more. What a research has
+// found is in its items.
 MATCH (r:Run)
 WHERE (r.discarded AND r.touched_at < $answers_before) OR r.touched_at < $traces_before
+    OR (r.ended AND r.run_id STARTS WITH $research AND r.touched_at < $answers_before)
 RETURN r.id AS id, r.run_id AS run_id, r.touched_at AS touched_at
 LIMIT $limit
+
+// number: Count the runs; researches are none.
+MATCH (r:Run)
+WHERE NOT r.run_id STARTS WITH $research
+RETURN count(r) AS number
 
 // hold: Write to runs, which keeps others from them until the end of the transaction.
 UNWIND $runs AS row

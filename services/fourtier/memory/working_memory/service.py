@@ -144,7 +144,8 @@ class WorkingMemoryService(Service):
 
     async def store_counts(self) -> Sequence[StoreCount]:
         """How many runs and steps there are in all."""
-        return await count_nodes(self._graph, {"Run": "runs", "RunItem": "items of their traces"})
+        runs = StoreCount(store="graph", kind="runs", number=await self._traces.number())
+        return [runs, *await count_nodes(self._graph, {"RunItem": "items of their traces"})]
 
     @answer_batch(APPEND_WORKING_MEMORY)
     async def append(
@@ -178,14 +179,17 @@ class WorkingMemoryService(Service):
 
     @answer(OPT_OUT_WORKING_MEMORY)
     async def opt_out(self, request: OptOutRequest) -> OptOutResponse:
-        """Drop a user's runs with their answers when they end, or no more."""
-        return await change_opt_out(
+        """Drop a user's runs with their answers when they end, and researches now, or no more."""
+        answered = await change_opt_out(
             self._opt_outs,
             request,
             current_envelope().sent_at,
             scopes=lambda: self._forgetting.scopes(request.user),
             memories=self._forgetting,
         )
+        if request.opted_out:
+            await self._forgetting.forget_researches(request.user)
+        return answered
 
 
 def _erased(run: ErasedRun) -> Erased:

@@ -15,6 +15,7 @@ from fourtier.memory.retention.opt_outs import opt_outs_of
 from fourtier.memory.working_memory.compression import Condensed
 from fourtier.memory.working_memory.records import FORGOTTEN, RunKey, RunRecord, to_item
 from fourtier.runtime.service.stores import GraphSchema, Node, Relation
+from fourtier.schema.working_memory import RESEARCH_STATE
 
 OPT_OUTS = opt_outs_of("Run")
 SCHEMA = GraphSchema(
@@ -133,6 +134,11 @@ class TraceStore:
         async with self.writing:
             await self._graph.write(key.scope, Statement(self._queries["improve"], improved))
 
+    async def number(self) -> int:
+        """How many runs of agents there are in all."""
+        rows = await self._graph.read(None, self._queries["number"], research=RESEARCH_STATE)
+        return int(rows[0]["number"])
+
     async def expire(self, answers_before: datetime, traces_before: datetime) -> int:
         """Delete answers and traces that nobody will ask for any more; how many runs."""
         deleted = 0
@@ -141,6 +147,7 @@ class TraceStore:
             self._queries["expired"],
             answers_before=as_text(answers_before),
             traces_before=as_text(traces_before),
+            research=RESEARCH_STATE,
             limit=_MAX_EXPIRED,
         ):
             runs = {"runs": rows}

@@ -80,6 +80,10 @@ class Traces:
         async with self._store.writing:
             return await retry_on_conflict(discard)
 
+    async def number(self) -> int:
+        """How many runs of agents there are in all."""
+        return await self._store.number()
+
     async def expire(self, answers_after: timedelta, traces_after: timedelta) -> None:
         """Delete answers of discarded runs, and traces of runs that nobody goes on with."""
         now = datetime.now(UTC)

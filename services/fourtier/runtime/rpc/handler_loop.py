@@ -255,7 +255,8 @@ class HandlerLoop:
     def _decide(self, received: Envelope, attempts: Attempts, error: Exception) -> float | None:
         """Seconds until the next attempt, None to fail. A query is retried by its caller."""
         pause = attempts.pause(error)
-        if not self._route.topic.persistent:
+        topic = self._route.topic
+        if topic.for_caller or not topic.persistent:
             return None
         if pause is not None:
             log.warning(

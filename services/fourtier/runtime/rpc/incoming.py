@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from fourtier.runtime.bus.contract import Delivery
 from fourtier.runtime.errors import MalformedError
 from fourtier.runtime.rpc import instrumentation
+from fourtier.runtime.rpc.admission import CLOCK_SKEW
 from fourtier.runtime.rpc.envelope import Envelope, check_reply_to
 from fourtier.runtime.validation import in_words
 from fourtier.schema.message import Message
@@ -47,9 +48,17 @@ def read(
 
 
 def _is_expired(delivery: Delivery, received: Envelope, topic: Topic[Any], service: str) -> bool:
-    """Whether a query has waited for its turn longer than its caller waits for the answer."""
+    """Whether a query has waited for its turn longer than its caller waits for the answer.
+
+    One that the broker has stored may have waited there: its caller, if it still waits, has sent it
+    again meanwhile, as nobody told it that it was in flight.
+    """
+    if received.timeout is None or (topic.persistent and not topic.for_caller):
+        return False
     waited = time.monotonic() - delivery.received_at
-    if topic.persistent or received.timeout is None or waited < received.timeout:
+    if topic.persistent:
+        waited = max(waited, time.time() - delivery.published_at - CLOCK_SKEW)
+    if waited < received.timeout:
         return False
     instrumentation.count_expired(service, topic.name)
     log.info(

@@ -63,13 +63,14 @@ class Results:
     async def fail(self, delivery: Delivery, error: Exception, attempts: int) -> None:
         """Store the message with the reason, tell the caller, and only then acknowledge it.
 
-        A query is not stored, unless it is malformed: its caller gets the error, and may retry.
-        Neither is what the flow's settings refuse.
+        A query is not stored, unless it is malformed, and neither is what is for its caller alone:
+        that gets the error, and may retry. Nor is what the flow's settings refuse.
         """
         kind = error.type if isinstance(error, FourtierError) else type(error).__name__
         reason = redacted_log(_plain(str(error))[:_MAX_REASON]) or kind
         received = Envelope.of(delivery)
-        stored = self._topic.persistent or isinstance(error, MalformedError)
+        needed = self._topic.persistent and not self._topic.for_caller
+        stored = needed or isinstance(error, MalformedError)
         stored = stored and not isinstance(error, RefusedByPolicyError)
         log.log(
             logging.ERROR if stored or wants_traceback(error) else logging.WARNING,

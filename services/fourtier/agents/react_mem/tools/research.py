@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 
 from fourtier.agents.react_mem.quotes import entry_item
+from fourtier.agents.react_mem.research_ids import research_of
 from fourtier.agents.react_mem.tools.arguments import one_text, text_argument
 from fourtier.schema.completion import ToolSpec
 from fourtier.schema.message import Metadata
@@ -17,7 +18,7 @@ _MAX_TOKENS = 1_000
 class ResearchMemoryTool:
     """Search what was said and read in several rounds."""
 
-    idempotent = True  # it stores nothing
+    idempotent = True  # a research that was interrupted goes on, and one that ended is told again
     groups: Sequence[str] = ("memory",)
     spec = ToolSpec(
         name="research_memory",
@@ -30,6 +31,7 @@ class ResearchMemoryTool:
         """One entry per line, with its speaker and date."""
         request = ResearchRequest(
             question=text_argument(arguments, "question"),
+            research_id=research_of(context.run_id, context.step),
             max_tokens=_MAX_TOKENS,
             user=context.scope.user,
             collection=context.scope.collection,
