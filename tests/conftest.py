@@ -16,7 +16,13 @@ let_calls_take_their_time()
 
 #: They start flows of their own, name the port of the embedded broker, or read the files of the
 #: embedded engines.
-_EMBEDDED = {"test_command.py", "test_data_directory.py", "test_kill.py", "test_wire.py"}
+_EMBEDDED = {
+    "test_command.py",
+    "test_data_directory.py",
+    "test_kill.py",
+    "test_kill_research.py",
+    "test_wire.py",
+}
 #: Each write waits for a disk there, and two Java machines share the processors with the tests.
 _TIMEOUTS = 300
 

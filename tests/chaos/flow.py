@@ -66,7 +66,7 @@ async def chaos_flow(directory: Path, *, cluster: bool = False) -> AsyncGenerato
     script = Script()
     async with AsyncExitStack() as stack:
         model = await stack.enter_async_context(scripted_model(script=script))
-        engines = _cluster(directory) if cluster else _embedded(directory)
+        engines = _cluster(directory) if cluster else embedded_bus(directory)
         bus_url, environment, servers = await stack.enter_async_context(engines)
         ledger = directory / "ledger.txt"
         environment |= told_of_model(model.url) | {
@@ -91,7 +91,7 @@ async def _stop(servers: Mapping[str, Server]) -> None:
 
 
 @asynccontextmanager
-async def _embedded(
+async def embedded_bus(
     directory: Path,
 ) -> AsyncGenerator[tuple[str, dict[str, str], dict[str, Server]]]:
     """A `pulsar-lite` that outlives the services; their stores are in the services' processes."""

@@ -42,6 +42,10 @@ class ServiceProcesses:
         """
         return self._make(name or service, within, "serve", service)
 
+    def make_some(self, name: str, *services: str) -> "ServiceProcess":
+        """A process of several services together, which is not started yet."""
+        return self._make(name, (), "serve", *services)
+
     def make_all(self, name: str) -> "ServiceProcess":
         """A process of the whole flow, which is not started yet."""
         return self._make(name, (), "up")

@@ -31,6 +31,9 @@ _LOSSES: Mapping[str, Mapping[str, str]] = {
         "facts": "the facts that it finds are not stored",
         "episodes": "the episodes that it finds are not stored",
     },
+    "researcher": {
+        "working-memory": "a research by the model that is cut off begins again",
+    },
     "conversations": {"promotion": "nothing lasting is made of a conversation that ends"},
 }
 #: Parameters by which a service works with the language model.

@@ -22,6 +22,7 @@ STORES: Mapping[str, Mapping[str, Any]] = {
     "embeddings": {},
     "completion": {"attempts": 1},
     "archive": {},
+    "conversations": {},
     "working-memory": {},
 }
 #: A busy machine is no reason to go on without working memory, or by rule.
@@ -30,7 +31,12 @@ RESEARCHER: Mapping[str, Any] = {
     "completion-seconds": 50,
     "research-seconds": 300,
 }
-AGENT: Mapping[str, Any] = {**PATIENT, "deep-research-seconds": 120}
+AGENT: Mapping[str, Any] = {
+    **PATIENT,
+    "deep-research-seconds": 120,
+    "fact-retrieval-top-k": 0,
+    "episode-retrieval-top-k": 0,
+}
 PARAMETERS = {"researcher": RESEARCHER, "agent": AGENT}
 
 
@@ -40,12 +46,19 @@ class Blocked:
 
     Attributes:
         at: the numbers.
-        reached: set when a completion waits; it is the researcher's that is killed then.
+        reached: set when a completion waits.
+        until: what it waits for; None where whoever asked is killed.
     """
 
     played: Played
     at: set[int] = field(default_factory=set)
     reached: asyncio.Event = field(default_factory=asyncio.Event)
+    until: asyncio.Event | None = None
+
+    def let_go(self) -> None:
+        """Let the completion that waits be answered."""
+        assert self.until is not None
+        self.until.set()
 
     async def __call__(self, request: ModelRequest) -> Reply:
         if not request.schema:
@@ -55,7 +68,7 @@ class Blocked:
         if number in self.at:
             self.at.discard(number)
             self.reached.set()
-            await asyncio.Event().wait()
+            await (self.until or asyncio.Event()).wait()
         return reply
 
 

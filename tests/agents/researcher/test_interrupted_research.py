@@ -6,9 +6,13 @@ from typing import Any
 
 import pytest
 
+from fourtier.client import client_on
+from fourtier.schema.archive import ERASE_ARCHIVE, OPT_OUT_ARCHIVE
+from fourtier.schema.erasure import ERASE_WORKING_MEMORY, EraseRequest
 from fourtier.schema.message import Scope
 from fourtier.schema.opt_out import OPT_OUT_WORKING_MEMORY, OptOutRequest
 from fourtier.schema.researcher import ResearchProgress
+from fourtier.schema.status import StatusRequest, status_of
 from fourtier.schema.working_memory import APPEND_WORKING_MEMORY, RESEARCH_STATE
 from tests.agents.researcher.interrupted import Blocked, Killable, killable, reached, steps_of
 from tests.agents.researcher.model import (
@@ -22,8 +26,9 @@ from tests.agents.researcher.model import (
     requests,
 )
 from tests.agents.researcher.test_researcher_service import QUESTION, archive
+from tests.support.flow import running_flow
 from tests.support.listening import listening
-from tests.support.model import ModelRequest, Reply
+from tests.support.model import ModelRequest, Reply, scripted_model
 
 ANN = Scope("ann", "default")
 REPAIRED, LIVES = "Torvald Engen repaired the roof.", "Torvald lives in Bodø."
@@ -152,9 +157,6 @@ async def test_what_was_forgotten_meanwhile_is_neither_evidence_nor_in_a_note(
 
 
 async def _erase_from_archive(running: Killable, conversation_id: str) -> None:
-    from fourtier.schema.archive import ERASE_ARCHIVE
-    from fourtier.schema.erasure import EraseRequest
-
     erased = await running.flow.caller.call(
         ERASE_ARCHIVE, EraseRequest(user="ann", conversation_id=conversation_id)
     )
@@ -184,6 +186,12 @@ async def test_a_research_that_has_ended_is_told_again_without_what_was_forgotte
         assert len(blocked.played.roles) > len(ROLES), "another question is another research"
 
 
+async def kept_items(running: Killable) -> int:
+    """How many items working memory has; no run of an agent has any here."""
+    status = await running.flow.caller.call(status_of("working-memory"), StatusRequest())
+    return sum(each.number for each in status.store_counts if "items" in each.kind)
+
+
 async def test_a_user_who_has_opted_out_meanwhile_gets_nothing_and_nothing_stays(
     tmp_path: Path,
 ) -> None:
@@ -192,13 +200,32 @@ async def test_a_user_who_has_opted_out_meanwhile_gets_nothing_and_nothing_stays
         await archive(running.flow, running.client, "ann", *SAID)
 
         async def opt_out() -> None:
-            await running.client.memory.opt_out("ann")
+            assert await kept_items(running) == 1
+            for call in (OPT_OUT_ARCHIVE, OPT_OUT_WORKING_MEMORY):
+                await running.flow.caller.call(call, OptOutRequest(user="ann", opted_out=True))
+            assert await kept_items(running) == 0
 
         steps = await killed_at(running, blocked, 4, between=opt_out, research_id="r1")
         assert (steps[-1].opted_out, steps[-1].evidence) == (True, ())
-        asked = OptOutRequest(user="ann", forget=True)
-        left = await running.flow.caller.call(OPT_OUT_WORKING_MEMORY, asked)
-    assert left.forgotten == 0
+        assert await kept_items(running) == 0
+
+
+async def test_forgetting_drops_what_is_kept_and_the_research_begins_anew(tmp_path: Path) -> None:
+    blocked = Blocked(Played(**TWO_ROUNDS))
+    async with killable(tmp_path, blocked, "researcher") as running:
+        await archive(running.flow, running.client, "ann", *SAID)
+
+        async def forget() -> None:
+            erase = EraseRequest(user="ann", containing=("something else",))
+            answered = await running.flow.caller.call(ERASE_WORKING_MEMORY, erase)
+            assert answered.number == 0, "a research is no run that was forgotten"
+            assert await kept_items(running) == 0
+
+        steps = await killed_at(running, blocked, 4, between=forget)
+        assert await kept_items(running) == 0, "what was under way then is not kept any more"
+    assert blocked.played.roles[0] == "plan"
+    assert steps[-1].receipt is not None
+    assert steps[-1].receipt.resumed == 0
 
 
 async def test_a_research_by_rule_is_kept_nowhere(tmp_path: Path) -> None:
@@ -217,10 +244,6 @@ async def test_a_research_by_rule_is_kept_nowhere(tmp_path: Path) -> None:
 
 
 async def test_without_working_memory_a_research_goes_on_and_says_so(tmp_path: Path) -> None:
-    from fourtier.client import client_on
-    from tests.support.flow import running_flow
-    from tests.support.model import scripted_model
-
     services = {
         "embeddings": {},
         "completion": {"attempts": 1},

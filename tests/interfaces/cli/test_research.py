@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
-from fourtier.runtime.rpc.routes import Route, stream_route
+from fourtier.runtime.rpc.routes import Route, call_route, stream_route
 from fourtier.schema.archive import ArchiveEntry
 from fourtier.schema.researcher import (
     RESEARCH,
@@ -17,6 +19,7 @@ from fourtier.schema.researcher import (
     ResearchProgress,
     ResearchRequest,
 )
+from fourtier.schema.status import StatusCall, StatusRequest, StatusResponse, status_of
 from tests.interfaces.cli.support import Command
 
 HOSTILE = "\x1b[2JThe roof was repaired."
@@ -37,12 +40,20 @@ BY_MODEL = RECEIPT.model_copy(
     update={
         "method": "llm",
         "stopped": "max-completions",
-        "degraded": {"plan": "no \x1b answer"},
+        "degraded": {"plan": "no \x1b answer", "working-memory": "it is full"},
         "completions": 4,
         "in_token": 40,
         "out_token": 20,
+        "resumed": 2,
     }
 )
+
+
+async def _status(_request: StatusRequest) -> StatusResponse:
+    return StatusResponse(version="0.1.0", started_at=ENTRY.timestamp)
+
+
+HERE = call_route(status_of("researcher"), _status)
 
 
 def researching(
@@ -69,7 +80,7 @@ FOUND = Evidence(
 
 
 def test_the_steps_and_the_evidence_are_printed(fourtier: Command) -> None:
-    fourtier.routes = [researching(FOUND)]
+    fourtier.routes = [HERE, researching(FOUND)]
     assert fourtier("research", "Whose flat?", "--user", "ann") == 0
     lines = fourtier.out.splitlines()
     assert "  search: Whose flat?" in lines
@@ -88,13 +99,14 @@ def test_the_steps_and_the_evidence_are_printed(fourtier: Command) -> None:
 
 def test_what_the_model_did_is_in_the_receipt(fourtier: Command) -> None:
     asked: list[ResearchRequest] = []
-    fourtier.routes = [researching(FOUND, receipt=BY_MODEL, asked=asked)]
+    fourtier.routes = [HERE, researching(FOUND, receipt=BY_MODEL, asked=asked)]
     assert fourtier("research", "Whose flat?", "--user", "ann", "--method", "llm") == 0
     assert [each.method for each in asked] == ["llm"]
     lines = fourtier.out.splitlines()
-    assert lines[-2] == "plan went by rule: no \\x1b answer"
+    assert lines[-3] == "plan went by rule: no \\x1b answer"
+    assert lines[-2] == "working-memory was left out: it is full"
     assert lines[-1].endswith(
-        "12 ms, by the model in 4 completions of 60 tokens, plan by rule: "
+        "12 ms, by the model in 4 completions of 60 tokens, plan by rule, resumed 2 times: "
         "the model was asked as often as it may be."
     )
 
@@ -107,20 +119,20 @@ def test_needs_and_notes_of_the_model_are_printed(fourtier: Command) -> None:
         yield ResearchProgress(step="notes", round=1, notes=(note,))
         yield ResearchProgress(step="end", round=1, evidence=(FOUND,), receipt=BY_MODEL)
 
-    fourtier.routes = [stream_route(RESEARCH, run)]
+    fourtier.routes = [HERE, stream_route(RESEARCH, run)]
     assert fourtier("research", "Whose flat?", "--user", "ann") == 0
     assert "  wanted: Who was it?" in fourtier.out.splitlines()
     assert "  note: Engen repaired it." in fourtier.out.splitlines()
 
 
 def test_nothing_found_is_said_and_exits_with_1(fourtier: Command) -> None:
-    fourtier.routes = [researching()]
+    fourtier.routes = [HERE, researching()]
     assert fourtier("research", "Whose flat?", "--user", "ann") == 1
     assert "Nothing found in the archive of ann/default." in fourtier.err
 
 
 def test_json_is_the_last_step_and_nothing_else(fourtier: Command) -> None:
-    fourtier.routes = [researching(FOUND)]
+    fourtier.routes = [HERE, researching(FOUND)]
     assert fourtier("research", "Whose flat?", "--user", "ann", "--json") == 0
     printed = json.loads(fourtier.out)
     assert printed["evidence"][0]["entry"]["id"] == "e1"
@@ -137,6 +149,24 @@ def test_json_is_the_last_step_and_nothing_else(fourtier: Command) -> None:
     ],
 )
 def test_a_wrong_argument_is_named(fourtier: Command, arguments: list[str], said: str) -> None:
-    fourtier.routes = [researching()]
+    fourtier.routes = [HERE, researching()]
     assert fourtier(*arguments) == 2
     assert said in fourtier.said.replace("│ ", "").replace(" │", "")
+
+
+def test_without_a_researcher_it_is_said_within_seconds(
+    fourtier: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def soon(service: str) -> StatusCall:
+        return replace(status_of(service), deadline=0.2)
+
+    monkeypatch.setattr("fourtier.schema.status.status_of", soon)
+    asked: list[ResearchRequest] = []
+    fourtier.routes = [researching(FOUND, asked=asked)]
+    assert fourtier("research", "Whose flat?", "--user", "ann") == 1
+    assert "no answer on researcher.status within 0.2 seconds" in fourtier.said
+    without = tmp_path / "without.yaml"
+    without.write_text("name: without\nservices: {archive: {}}\n", "utf-8")
+    assert fourtier("research", "Whose flat?", "--user", "ann", "--flow", str(without)) == 1
+    assert f"the flow {without} has no service researcher: add it" in fourtier.said
+    assert asked == []

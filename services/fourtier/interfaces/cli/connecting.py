@@ -41,3 +41,21 @@ def with_bus(flow: str, call: "Callable[[Bus], Awaitable[T]]") -> T:
             return await call(bus)
 
     return asyncio.run(run())
+
+
+async def require_service(client: "Client", flow: str, service: str) -> None:
+    """See that a service answers, before it is asked for what may take long.
+
+    Raises:
+        UnavailableError: it does not within a few seconds; says why, if the flow tells.
+    """
+    from fourtier.flows.model import read_flow
+    from fourtier.runtime.errors import DeadlineExceededError, UnavailableError
+    from fourtier.schema.status import StatusRequest, status_of
+
+    try:
+        await client.caller.call(status_of(service), StatusRequest())
+    except DeadlineExceededError as error:
+        if service in read_flow(flow).services:
+            raise
+        raise UnavailableError(f"the flow {flow} has no service {service}: add it") from error

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from fourtier.interfaces.cli.connecting import with_client
+from fourtier.interfaces.cli.connecting import require_service, with_client
 from fourtier.interfaces.cli.entries import print_entry
 from fourtier.interfaces.cli.options import (
     DEFAULT_COLLECTION,
@@ -27,6 +27,8 @@ _STOPPED = {
     "deadline": "the time is over",
     "max-completions": "the model was asked as often as it may be",
 }
+#: In `degraded` of a receipt: the research could not be kept.
+_NOT_A_ROLE = "working-memory"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -60,6 +62,7 @@ def research(
     from fourtier.schema.researcher import ResearchProgress
 
     async def run(client: "Client") -> ResearchProgress:
+        await require_service(client, flow, "researcher")
         end = ResearchProgress(step="end", round=0)
         steps = client.research(
             question,
@@ -122,8 +125,9 @@ def _show_evidence(number: int, found: "Evidence") -> None:
 
 
 def _show_receipt(receipt: "Receipt") -> None:
-    for role, reason in receipt.degraded.items():
-        print_text(f"{role} went by rule: {one_line(reason)}", style="dim")
+    for part, reason in receipt.degraded.items():
+        went = "was left out" if part == _NOT_A_ROLE else "went by rule"
+        print_text(f"{part} {went}: {one_line(reason)}", style="dim")
     cut = f", {receipt.cut} left out for the sake of the tokens" if receipt.cut else ""
     print_text(
         f"{receipt.rounds} rounds, {receipt.searches} searches, {receipt.entries} entries seen, "
@@ -136,5 +140,8 @@ def _method(receipt: "Receipt") -> str:
     if receipt.method == "rule":
         return "by rule"
     tokens = receipt.in_token + receipt.out_token
-    degraded = f", {', '.join(receipt.degraded)} by rule" if receipt.degraded else ""
-    return f"by the model in {receipt.completions} completions of {tokens} tokens{degraded}"
+    roles = [part for part in receipt.degraded if part != _NOT_A_ROLE]
+    degraded = f", {', '.join(roles)} by rule" if roles else ""
+    resumed = f", resumed {receipt.resumed} times" if receipt.resumed else ""
+    model = f"by the model in {receipt.completions} completions of {tokens} tokens"
+    return f"{model}{degraded}{resumed}"
