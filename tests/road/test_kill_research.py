@@ -67,10 +67,10 @@ async def running(
 ) -> AsyncGenerator[tuple[Client, ServiceProcess, str]]:
     """A broker, the stores in one process and the researcher in another."""
     async with embedded_bus(directory) as (bus_url, environment, _):
-        environment |= told_of_model(model_url) | {"FOURTIER_BUS_URL": bus_url}
+        told = environment | told_of_model(model_url) | {"FOURTIER_BUS_URL": bus_url}
         services = {**STORES, "researcher": RESEARCHER}
         file = write_flow(directory / "flow.yaml", services, tenant=TENANT, namespace=NAMESPACE)
-        processes = ServiceProcesses(file, directory, environment)
+        processes = ServiceProcesses(file, directory, told)
         stores, researcher = processes.make_some("stores", *STORES), processes.make("researcher")
         try:
             await asyncio.gather(stores.start(), researcher.start())
@@ -110,9 +110,9 @@ async def tell(client: Client) -> None:
 
 @pytest.mark.timeout(400)
 async def test_no_completion_is_made_again_but_the_one_under_way(tmp_path: Path) -> None:
-    seed = random.randrange(1_000_000)
+    seed = random.randrange(1_000_000)  # noqa: S311 - not a secret
     print(f"seed {seed}")  # noqa: T201 - shown by pytest when the test fails
-    moments = random.Random(seed)
+    delays = random.Random(seed)  # noqa: S311 - not a secret
     model = Model()
     async with (
         scripted_model(script=model) as endpoint,
@@ -124,7 +124,7 @@ async def test_no_completion_is_made_again_but_the_one_under_way(tmp_path: Path)
             model.roles.clear()
             asking = asyncio.create_task(steps_of(client, QUESTION))
             await wait_until(lambda: bool(model.roles))
-            await asyncio.sleep(moments.uniform(0, len(ROLES) * ONE))
+            await asyncio.sleep(delays.uniform(0, len(ROLES) * ONE))
             await researcher.kill()
             await researcher.start()
             steps = await asking

@@ -20,7 +20,6 @@ from fourtier.schema.message import (
 )
 from fourtier.schema.topics import command, query
 
-
 #: With this begins the `run_id` under which `researcher` keeps a research until it has ended. It is
 #: no run of the agent's: it is not listed as one, and is dropped whenever its scope forgets.
 RESEARCH_STATE = "fourtier.research/"

@@ -2,11 +2,10 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fourtier.client import Reply
 from fourtier.schema.researcher import RESEARCH
 from tests.agents.researcher.interrupted import Blocked, Killable, killable, reached
 from tests.agents.researcher.model import Played
@@ -23,6 +22,9 @@ from tests.support.listening import listening
 from tests.support.model import Calls, ModelRequest, Says
 from tests.support.model import Reply as ModelReply
 from tests.support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from fourtier.client import Reply
 
 
 def asked(running: Killable, **arguments: Any) -> "asyncio.Task[Reply]":

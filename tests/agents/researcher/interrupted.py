@@ -1,4 +1,4 @@
-"""A flow whose researcher, or agent, is a host of its own, so that it can be killed and come back."""
+"""A flow whose researcher, or agent, is a host of its own, so that it can be killed."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping

@@ -1,4 +1,4 @@
-"""A researcher that is killed in the middle: the next one goes on, and forgets what was forgotten."""
+"""A researcher that is killed: the next one goes on, without what was forgotten meanwhile."""
 
 import asyncio
 from pathlib import Path
@@ -218,7 +218,7 @@ async def test_forgetting_drops_what_is_kept_and_the_research_begins_anew(tmp_pa
         async def forget() -> None:
             erase = EraseRequest(user="ann", containing=("something else",))
             answered = await running.flow.caller.call(ERASE_WORKING_MEMORY, erase)
-            assert answered.number == 0, "a research is no run that was forgotten"
+            assert answered.number == 0, "a research does not count as a run"
             assert await kept_items(running) == 0
 
         steps = await killed_at(running, blocked, 4, between=forget)

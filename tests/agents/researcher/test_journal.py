@@ -1,4 +1,4 @@
-"""A research that is interrupted at any point ends as if it had not been, and asks nothing twice."""
+"""A research that is interrupted anywhere ends as if it had not been, and asks nothing twice."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -34,19 +34,21 @@ ENTRIES = {hit.entry.id: hit.entry for hit in (ROOF, FLAT, *OTHERS)}
 ROLES = ["plan", "integrate", "check", "follow_up", "integrate", "check"]
 
 
-class Kept:
+class Resumable:
     """Researches whose states are kept in a list, as JSON."""
 
     def __init__(self, choice: RoleChoice) -> None:
         self._choice = choice
         self.states: list[str] = []
 
-    async def run(self, archive: Archive, after: str = "", **request: Any) -> list[ResearchProgress]:
+    async def run(
+        self, archive: Archive, after: str = "", **request: Any
+    ) -> list[ResearchProgress]:
         """Go on from a state; from none at all begin."""
         self.states = []
         asked = ResearchRequest(user="ann", question=QUESTION, **request)
         roles, budget = self._choice.of(asked)
-        recovered = Recovered()
+        recovered = None
         if after:
             checkpoint = Checkpoint.model_validate_json(after)
             recovered = Recovered(checkpoint, ENTRIES)
@@ -59,13 +61,13 @@ class Kept:
 
 
 @asynccontextmanager
-async def kept(tmp_path: Path, script: Script, **parameters: Any) -> AsyncGenerator[Kept]:
+async def kept(tmp_path: Path, script: Script, **parameters: Any) -> AsyncGenerator[Resumable]:
     async with (
         scripted_model(script=script) as model,
         running_flow(tmp_path, FAST, settings=model.settings) as flow,
     ):
         settings = Settings(**model.settings)
-        yield Kept(RoleChoice(flow.caller, settings, ResearcherParameters(**parameters)))
+        yield Resumable(RoleChoice(flow.caller, settings, ResearcherParameters(**parameters)))
 
 
 def end_of(steps: list[ResearchProgress]) -> tuple[Any, Receipt]:
@@ -80,7 +82,8 @@ async def test_from_every_state_it_goes_on_with_the_next_role_to_the_same_end(
     tmp_path: Path,
 ) -> None:
     played = Played(**TWO_ROUNDS)
-    async with kept(tmp_path, lambda request: played(request)) as research:
+    script = lambda request: played(request)  # noqa: E731, PLW0108 - it is another one later
+    async with kept(tmp_path, script) as research:
         whole = await research.run(Archive(FOUND))
         assert played.roles == ROLES
         states = research.states
@@ -123,7 +126,8 @@ async def test_a_role_that_went_by_rule_does_so_after_an_interruption(
     tmp_path: Path, role: str
 ) -> None:
     played = Played(**TWO_ROUNDS | {role: Fails(500)})
-    async with kept(tmp_path, lambda request: played(request)) as research:
+    script = lambda request: played(request)  # noqa: E731, PLW0108 - it is another one later
+    async with kept(tmp_path, script) as research:
         await research.run(Archive(FOUND))
         state = next(each for each in research.states if role in _degraded(each))
         rounds = [_second_round] if role in {"check", "follow_up"} else TWO_ROUNDS["integrate"]
@@ -142,7 +146,7 @@ async def test_a_round_that_was_planned_is_made_though_completions_and_time_are_
     tmp_path: Path,
 ) -> None:
     played = Played(**TWO_ROUNDS)
-    async with kept(tmp_path, lambda request: played(request), max_completions=4) as research:
+    async with kept(tmp_path, played, max_completions=4) as research:
         await research.run(Archive(FOUND))
         state = Checkpoint.model_validate_json(research.states[3])
         assert (len(state.rounds), state.completions) == (2, 4)
@@ -156,7 +160,7 @@ async def test_a_round_that_was_planned_is_made_though_completions_and_time_are_
 
 async def test_the_time_that_it_took_before_counts(tmp_path: Path) -> None:
     played = Played(**TWO_ROUNDS | {"check": NOT_ENOUGH})
-    async with kept(tmp_path, lambda request: played(request)) as research:
+    async with kept(tmp_path, played) as research:
         await research.run(Archive(FOUND))
         state = Checkpoint.model_validate_json(research.states[2])
         late = state.model_copy(update={"milliseconds": 90_000.0})
@@ -169,7 +173,7 @@ async def test_the_time_that_it_took_before_counts(tmp_path: Path) -> None:
 
 async def test_what_is_kept_has_no_content_of_an_entry(tmp_path: Path) -> None:
     played = Played(**TWO_ROUNDS)
-    async with kept(tmp_path, lambda request: played(request)) as research:
+    async with kept(tmp_path, played) as research:
         await research.run(Archive(FOUND))
         states = "".join(research.states)
     assert REPAIRED in states, "notes are the model's own words"

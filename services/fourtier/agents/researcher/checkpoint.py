@@ -9,6 +9,8 @@ import zlib
 from collections.abc import Iterable, Sequence
 from typing import Self
 
+from pydantic import Field
+
 from fourtier.agents.researcher.roles import Plan
 from fourtier.schema.archive import ArchiveEntry, SearchArchiveResponse
 from fourtier.schema.message import Message
@@ -167,7 +169,7 @@ class Checkpoint(Message):
     completions: int = 0
     in_token: int = 0
     out_token: int = 0
-    degraded: dict[str, str] = {}
+    degraded: dict[str, str] = Field(default={})
     milliseconds: float = 0.0
     resumed: int = 0
 

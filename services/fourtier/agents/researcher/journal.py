@@ -26,8 +26,8 @@ _STEPS, _NOTES, _CHECK = 4, 2, 3
 class Recovered:
     """An earlier state, and the entries that it rests on, by their ids."""
 
-    checkpoint: Checkpoint = Checkpoint()
-    entries: Mapping[str, ArchiveEntry] | None = None
+    checkpoint: Checkpoint
+    entries: Mapping[str, ArchiveEntry]
 
 
 class Journal:
@@ -35,17 +35,17 @@ class Journal:
 
     Args:
         budget: what the research has taken is kept, too.
-        recovered: what was kept of it when it was interrupted.
+        recovered: what was kept of it when it was interrupted; None where it begins.
         keep: None where nothing is kept: by rule a research takes less time than it costs.
     """
 
     def __init__(
-        self, budget: Budget, recovered: Recovered = Recovered(), keep: Keep | None = None
+        self, budget: Budget, recovered: Recovered | None = None, keep: Keep | None = None
     ) -> None:
         self._budget = budget
         self._keep = keep
-        self._entries = recovered.entries or {}
-        self._rounds = list(recovered.checkpoint.rounds)
+        self._entries = recovered.entries if recovered else {}
+        self._rounds = list(recovered.checkpoint.rounds) if recovered else []
         self._answers: Sequence[SearchArchiveResponse] = ()
 
     @property

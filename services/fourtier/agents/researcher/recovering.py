@@ -54,9 +54,7 @@ async def told_again(caller: Caller, scope: Scope, end: KeptEnd) -> ResearchProg
     return ResearchProgress(step="end", round=end.round, evidence=evidence, receipt=end.receipt)
 
 
-async def _read(
-    caller: Caller, scope: Scope, found: Iterable[Found]
-) -> Mapping[str, ArchiveEntry]:
+async def _read(caller: Caller, scope: Scope, found: Iterable[Found]) -> Mapping[str, ArchiveEntry]:
     """The pages of entries, as entries by their ids."""
     pages = dict.fromkeys(each.page_id for each in found)
     answers = await asyncio.gather(

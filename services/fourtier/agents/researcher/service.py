@@ -9,8 +9,8 @@ from typing import Self
 
 from fourtier.agents.researcher.budget import Budget
 from fourtier.agents.researcher.checkpoint import Checkpoint
+from fourtier.agents.researcher.checkpoint_store import CheckpointStore
 from fourtier.agents.researcher.journal import Journal, Recovered
-from fourtier.agents.researcher.keeping import Keeper
 from fourtier.agents.researcher.parameters import ResearcherParameters
 from fourtier.agents.researcher.recovering import recover, told_again
 from fourtier.agents.researcher.research import Research, Search
@@ -32,7 +32,6 @@ from fourtier.schema.researcher import (
     ResearchRequest,
 )
 
-
 log = logging.getLogger(__name__)
 
 #: A younger request was begun nowhere else; for an older one working memory is waited for longer,
@@ -45,7 +44,11 @@ class ResearcherService(Service):
 
     name = "researcher"
     parameters = ResearcherParameters
-    deployment = DeploymentProfile(starts_after=["embeddings", "archive", "working-memory"])
+    deployment = DeploymentProfile(
+        backlog_per_replica=16,  # a replica works on so many researches at once
+        drives=["completion"],
+        starts_after=["embeddings", "archive", "working-memory"],
+    )
 
     def __init__(
         self, caller: Caller, parameters: ResearcherParameters, choice: RoleChoice
@@ -83,7 +86,7 @@ class ResearcherService(Service):
         self, request: ResearchRequest, roles: Roles, budget: Budget
     ) -> AsyncGenerator[ResearchProgress]:
         received = current_envelope()
-        keeper = Keeper(
+        store = CheckpointStore(
             self._caller,
             request,
             request.research_id or received.id,
@@ -91,36 +94,36 @@ class ResearcherService(Service):
             self.settings.working_memory_seconds,
         )
         was_begun = received.is_retry or datetime.now(UTC) - received.sent_at > _FRESH
-        kept = await keeper.load(_PATIENCE if was_begun else 0)
-        if kept.checkpoint is not None and kept.checkpoint.end is not None:
-            yield await told_again(self._caller, request.scope, kept.checkpoint.end)
+        stored = await store.load(_PATIENCE if was_begun else 0)
+        if stored.checkpoint is not None and stored.checkpoint.end is not None:
+            yield await told_again(self._caller, request.scope, stored.checkpoint.end)
             return
-        recovered = await self._take_up(request, kept.checkpoint, keeper, budget)
-        journal = Journal(budget, recovered, None if kept.opted_out else keeper.keep)
+        recovered = await self._take_up(request, stored.checkpoint, store, budget)
+        journal = Journal(budget, recovered, None if stored.opted_out else store.keep)
         steps = Research(request, self._search_for(request), roles, budget, journal).steps()
         async with aclosing(steps):
             async for step in steps:
                 if step.opted_out:
-                    await keeper.drop()
+                    await store.drop()
                 yield step
 
     async def _take_up(
         self,
         request: ResearchRequest,
         checkpoint: Checkpoint | None,
-        keeper: Keeper,
+        store: CheckpointStore,
         budget: Budget,
-    ) -> Recovered:
-        """What the research can go on from; nothing where it begins, or begins anew."""
+    ) -> Recovered | None:
+        """What the research can go on from; None where it begins, or begins anew."""
         if checkpoint is None:
-            return Recovered()
+            return None
         recovered = await recover(self._caller, request.scope, checkpoint)
         budget.take_up(checkpoint, resumed=recovered is not None)
         if recovered is None:
             log.info("A research begins anew: an entry that it had found is gone, or has changed.")
-            await keeper.drop()
-            return Recovered()
-        await keeper.keep(checkpoint.model_copy(update={"resumed": budget.resumed}))
+            await store.drop()
+        else:
+            await store.keep(checkpoint.model_copy(update={"resumed": budget.resumed}))
         return recovered
 
     def _search_for(self, request: ResearchRequest) -> Search:

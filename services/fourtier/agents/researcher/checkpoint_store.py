@@ -48,14 +48,14 @@ _PAUSE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Stored:
     """What working memory has of a research; None if that is nothing, or nobody could read it."""
 
     checkpoint: Checkpoint | None = None
     opted_out: bool = False
 
 
-class Keeper:
+class CheckpointStore:
     """Keeps one research. It never fails: without working memory the research goes on as it is.
 
     Args:
@@ -79,7 +79,7 @@ class Keeper:
         self._seconds = seconds
         self._number = 0
 
-    async def load(self, patience: float) -> Kept:
+    async def load(self, patience: float) -> Stored:
         """What an earlier delivery of the request has done.
 
         Args:
@@ -90,10 +90,10 @@ class Keeper:
                 found = await self._read()
         except (TimeoutError, FourtierError) as error:
             self._give_up(error)
-            return Kept()
+            return Stored()
         if found.opted_out:
             await self.drop()
-            return Kept(opted_out=True)
+            return Stored(opted_out=True)
         for item in found.trace.items:
             try:
                 checkpoint = Checkpoint.model_validate_json(json.dumps(item.metadata))
@@ -101,8 +101,8 @@ class Keeper:
                 log.warning("What is kept of a research cannot be read: %s", error)
             else:
                 self._number = item.step + 1
-                return Kept(checkpoint)
-        return Kept()
+                return Stored(checkpoint)
+        return Stored()
 
     async def keep(self, checkpoint: Checkpoint) -> None:
         """Replace what is kept; returns when it is on disk, or cannot be there."""
