@@ -18,7 +18,7 @@ from fourtier.runtime.rpc.envelope import Envelope
 #: How much the latest message counts in the mean time that one takes.
 _WEIGHT = 0.1
 #: By how many seconds the clocks of a publisher and of this process may differ.
-CLOCK_SKEW = 5.0
+_CLOCK_SKEW = 5.0
 #: A younger message, in seconds, was not in flight anywhere else.
 _FRESH = 3.0
 #: A replica leaves at most what it may have in flight; room for three that go at the same time.
@@ -65,7 +65,7 @@ class Admission:
 
         A publisher whose clock is wrong has its messages taken on, or shed, too often: no more.
         """
-        return delivery.redelivered or delivery.published_at < self._since + CLOCK_SKEW
+        return delivery.redelivered or delivery.published_at < self._since + _CLOCK_SKEW
 
     def _is_old(self, delivery: Delivery) -> bool:
         """Whether it may have been in flight elsewhere: Pulsar does not mark what it redelivers.

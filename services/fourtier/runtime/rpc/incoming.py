@@ -10,13 +10,15 @@ from pydantic import ValidationError
 from fourtier.runtime.bus.contract import Delivery
 from fourtier.runtime.errors import MalformedError
 from fourtier.runtime.rpc import instrumentation
-from fourtier.runtime.rpc.admission import CLOCK_SKEW
 from fourtier.runtime.rpc.envelope import Envelope, check_reply_to
 from fourtier.runtime.validation import in_words
 from fourtier.schema.message import Message
 from fourtier.schema.topics import Topic
 
 log = logging.getLogger(__name__)
+
+#: By how many seconds the clocks of a publisher and of this process may differ.
+_CLOCK_SKEW = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ def _is_expired(delivery: Delivery, received: Envelope, topic: Topic[Any], servi
         return False
     waited = time.monotonic() - delivery.received_at
     if topic.persistent:
-        waited = max(waited, time.time() - delivery.published_at - CLOCK_SKEW)
+        waited = max(waited, time.time() - delivery.published_at - _CLOCK_SKEW)
     if waited < received.timeout:
         return False
     instrumentation.count_expired(service, topic.name)
