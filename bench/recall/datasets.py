@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,11 +10,14 @@ from typing import Any
 
 from bench.locomo import ADVERSARIAL, lines, samples
 
+from fourtier.client import Client
+from fourtier.schema.agent import InvocationEnded
 from fourtier.schema.conversations import DialogueTurn
+from fourtier.schema.facts import StoreFactRequest
 
-_DATA = Path(__file__).parents[3] / "shared/data"
-_LONGMEMEVAL = _DATA / "longmemeval/cases"
-_HOTPOTQA = _DATA / "hotpotqa/hotpotqa_200.json"
+DATA = Path(__file__).parents[3] / "shared/data"
+_LONGMEMEVAL = DATA / "longmemeval/cases"
+_HOTPOTQA = DATA / "hotpotqa/hotpotqa_200.json"
 #: Categories of LoCoMo, as its authors number them.
 _CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
 
@@ -50,12 +53,18 @@ class Dataset:
     """What is said and read, and what is asked about it.
 
     Sessions are the conversations of the turns.
+
+    Attributes:
+        more: lines with what else is to be measured, of a flow that has all of it.
     """
 
     name: str
     turns: list[DialogueTurn]
     questions: list[Question]
     documents: Sequence[Paragraph] = ()
+    runs: Sequence[InvocationEnded] = ()
+    facts: Sequence[StoreFactRequest] = ()
+    more: Callable[[Client, Sequence[Question]], Awaitable[Sequence[str]]] | None = None
 
     @property
     def sessions(self) -> dict[str, str]:
@@ -66,18 +75,15 @@ class Dataset:
     def texts(self) -> dict[str, str]:
         """What the ids of evidence stand for."""
         said = {turn.turn_id: turn.content for turn in self.turns}
-        return said | {each.name: each.text for each in self.documents}
+        asked = {run.run_id: run.question for run in self.runs}
+        stated = {fact.content: fact.content for fact in self.facts}
+        return said | asked | stated | {each.name: each.text for each in self.documents}
 
     def half(self, which: str) -> list[Question]:
         """Every other question: `work` is what choices are made on, `report` what is reported."""
         if which == "all":
             return self.questions
         return self.questions[0 if which == "work" else 1 :: 2]
-
-
-def load(name: str) -> Dataset:
-    """A data set by its name; ends the program where its files are not there."""
-    return {"locomo": locomo, "longmemeval": longmemeval, "hotpotqa": hotpotqa}[name]()
 
 
 def locomo() -> Dataset:

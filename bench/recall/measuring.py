@@ -9,7 +9,7 @@ from bench.recall.datasets import Question
 
 from fourtier.models.text.tokens import count_tokens
 
-DEPTHS = (5, 10, 20)
+DEPTHS = (1, 3, 5, 10, 20)
 #: Tokens of a context.
 BUDGETS = (100, 250, 500, 1_000, 2_000)
 _WORD = re.compile(r"[\w'-]+")
@@ -54,7 +54,7 @@ _STOP = frozenset(
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found: ids of turns, best first, each with the text that came of it."""
+    """What a search found: ids of turns, documents, runs or facts, best first, with their texts."""
 
     turns: Sequence[str]
     texts: Sequence[str]
@@ -80,6 +80,7 @@ class Row:
     every: dict[int, float] = field(default_factory=dict)
     evidence: dict[int, float] = field(default_factory=dict)
     words: dict[int, float] = field(default_factory=dict)
+    tokens: float = 0.0
     milliseconds: float = 0.0
 
 
@@ -109,6 +110,8 @@ def measure(asked: Sequence[tuple[Question, Found]], said: Mapping[str, str]) ->
                 if (words := _words(question.answer) & _words(said[turn]))
             ]
         )
+    costs = [count_tokens(text) for _, found in asked for text in found.texts[:5]]
+    row.tokens = statistics.fmean(costs) if costs else 0.0
     row.milliseconds = statistics.median(found.milliseconds for _, found in asked)
     return row
 

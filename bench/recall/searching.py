@@ -12,19 +12,23 @@ from typing import Any
 from bench.recall.datasets import Dataset, Paragraph, Question
 from bench.recall.measuring import Found
 
+from fourtier.agents.react_mem.episode_item import episode_item
 from fourtier.agents.react_mem.quotes import entry_item, fact_item
 from fourtier.agents.react_mem.ranking import asks_about_the_past, ranked
 from fourtier.client import Client, client_on
 from fourtier.operations.importing import import_turns
+from fourtier.schema.agent import INVOCATION_ENDED
 from fourtier.schema.archive import ArchiveEntry
+from fourtier.schema.facts import STORE_FACT, StoreFactRequest
 from fourtier.schema.message import MAX_ITEMS, Scope
-from tests.support.flow import running_flow
+from tests.support.flow import RunningFlow, running_flow
 from tests.support.waiting import wait_until
 
 SERVICES: Mapping[str, dict[str, dict[str, Any]]] = {
     "archive": {"embeddings": {}, "archive": {}},
     "research": {"embeddings": {}, "archive": {}, "researcher": {"method": "rule"}},
     "facts": {"embeddings": {}, "facts": {}, "extraction": {"method": "statements"}},
+    "episodes": {"embeddings": {}, "episodes": {}, "extraction": {"method": "statements"}},
     "context": {
         "embeddings": {},
         "archive": {},
@@ -33,11 +37,11 @@ SERVICES: Mapping[str, dict[str, dict[str, Any]]] = {
     },
 }
 #: Hits that are asked for: several facts may be of one turn.
-_HITS = {"archive": 40, "research": 40, "facts": 100, "context": 40}
+_HITS = {"archive": 40, "research": 40, "facts": 100, "episodes": 20, "context": 40}
 #: Of all evidence of a research together, so that only its number is limited.
 _TOKENS = 1_000_000
-#: Documents that are imported at once.
-_AT_ONCE = 16
+#: Documents that are imported at once, and facts that are stored.
+_AT_ONCE, _FACTS_AT_ONCE = 16, 128
 #: The turn that a hit is of, and how it reads.
 _Hit = tuple[str, str]
 #: Seconds that memory may need for all of a data set.
@@ -54,10 +58,17 @@ async def measure(dataset: Dataset, tier: str, half: str) -> list[tuple[Question
             begun = time.monotonic()
             await _say(client, dataset, tier)
             await _import(client, dataset)
+            await _hear(flow, client, dataset)
+            await _state(flow, dataset)
             seconds = time.monotonic() - begun
-            number = len(dataset.turns) + len(dataset.documents)
-            print(f"  {number} turns and documents in {seconds:.0f} s", flush=True)
-            return [(each, await _ask(client, each, tier)) for each in dataset.half(half)]
+            said = (dataset.turns, dataset.documents, dataset.runs, dataset.facts)
+            number = sum(map(len, said))
+            print(f"  {number} turns, documents, runs or facts in {seconds:.0f} s", flush=True)
+            questions = dataset.half(half)
+            asked = [(each, await _ask(client, each, tier)) for each in questions]
+            for line in await dataset.more(client, questions) if dataset.more else ():
+                print(f"  {line}")
+            return asked
 
 
 async def _say(client: Client, dataset: Dataset, tier: str) -> None:
@@ -108,6 +119,35 @@ async def _import(client: Client, dataset: Dataset) -> None:
     await asyncio.gather(*map(store, dataset.documents))
 
 
+async def _hear(flow: RunningFlow, client: Client, dataset: Dataset) -> None:
+    """Tell of runs as an agent does, and wait until their episodes are stored."""
+    for run in dataset.runs:
+        await flow.caller.publish(INVOCATION_ENDED, run, message_id=f"{run.user}/{run.run_id}")
+    expected = Counter(run.user for run in dataset.runs)
+
+    async def stored() -> bool:
+        await asyncio.sleep(1)
+        scopes = {user: Scope(user, "default") for user in expected}
+        return all(
+            [
+                (await client.episodes.list(scope, limit=1)).total == expected[user]
+                for user, scope in scopes.items()
+            ]
+        )
+
+    await wait_until(stored, within=_LONGEST)
+
+
+async def _state(flow: RunningFlow, dataset: Dataset) -> None:
+    at_once = asyncio.Semaphore(_FACTS_AT_ONCE)
+
+    async def store(fact: StoreFactRequest) -> None:
+        async with at_once:
+            await flow.caller.call(STORE_FACT, fact)
+
+    await asyncio.gather(*map(store, dataset.facts))
+
+
 async def _ask(client: Client, question: Question, tier: str) -> Found:
     begun = time.monotonic()
     texts: dict[str, list[str]] = {}
@@ -140,7 +180,13 @@ def _evidence_id(entry: ArchiveEntry) -> str:
 async def _retrieve(client: Client, question: Question, number: int) -> AsyncIterator[_Hit]:
     scope = Scope(question.user, "default")
     for fact in await client.facts.search(scope, question.text, top_k=number):
-        yield fact.invocation_id, fact_item(fact)
+        yield fact.invocation_id or fact.content, fact_item(fact)
+
+
+async def _recall(client: Client, question: Question, number: int) -> AsyncIterator[_Hit]:
+    scope = Scope(question.user, "default")
+    for episode in await client.episodes.search(scope, question.text, top_k=number):
+        yield episode.invocation_id, episode_item(episode)
 
 
 async def _rank(client: Client, question: Question, number: int) -> AsyncIterator[_Hit]:
@@ -164,4 +210,5 @@ _ASKING: Mapping[str, Callable[[Client, Question, int], AsyncIterator[_Hit]]] = 
     "research": _research,
     "facts": _retrieve,
     "context": _rank,
+    "episodes": _recall,
 }

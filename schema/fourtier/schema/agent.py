@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fourtier.schema.conversations import InConversation, by_conversation
+from fourtier.schema.episodes import Result
 from fourtier.schema.message import (
     Arguments,
     LongText,
@@ -141,7 +142,12 @@ class InvocationEnded(InConversation):
     question: LongText
     answer: LongText
     steps: tuple[AgentStep, ...] = Field(default=(), max_length=MAX_STEPS)
-    succeeded: bool = True
+    succeeded: bool = Field(default=True, description="whether there is an answer")
+    result: Result | None = Field(
+        default=None,
+        description="how it ended as somebody has judged it: a user, a test, a reward; none where "
+        "nobody has",
+    )
     memories: tuple[MemoryUsed, ...] = ()
     considered: tuple[MemoryConsidered, ...] = ()
     started_at: Timestamp

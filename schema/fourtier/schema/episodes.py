@@ -37,7 +37,15 @@ class Episode(Message):
     source: str = Field(default="", description="conversation_id")
     invocation_id: str = ""
     timestamp: Timestamp
-    score: float | None = Field(default=None, description="only in answers to a search")
+    score: float | None = Field(
+        default=None, description="cosine of goal and query; only in answers to a search"
+    )
+    comparison: str = Field(
+        default="",
+        description="what a success of the same goal did otherwise than a failure, one of the two "
+        "being this episode; only in answers to a search, stored nowhere",
+    )
+    compared_with: str = Field(default="", description="the other episode's id")
     metadata: Metadata = {}
 
 
@@ -81,7 +89,7 @@ class StoreEpisodeResponse(Answer):
 
 
 class RetrieveEpisodesRequest(Scoped):
-    """Search by goal. `result` narrows it to successes or failures."""
+    """Search by what is to be done. `result` narrows it to successes or failures."""
 
     query: LongText = Field(min_length=1)
     embedding: Vector | None = None

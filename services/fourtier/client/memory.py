@@ -25,6 +25,7 @@ from fourtier.schema.conversations import (
 from fourtier.schema.episodes import (
     DELETE_EPISODE,
     DELETE_EPISODES,
+    GET_EPISODE,
     LIST_EPISODES,
     RETRIEVE_EPISODES,
     Episode,
@@ -155,6 +156,10 @@ class Episodes(ScopedCalls):
         """Find episodes by their goal, best first; `result` selects those that ended so."""
         found = await self._call(RETRIEVE_EPISODES, scope, query=query, top_k=top_k, result=result)
         return found.episodes
+
+    async def get(self, scope: Scope, episode_id: str) -> Episode | None:
+        """Read one episode; None when there is no such episode."""
+        return (await self._call(GET_EPISODE, scope, episode_id=episode_id)).episode
 
     async def list(
         self, scope: Scope, *, limit: int = 100, offset: int = 0

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from fourtier.agents.react_mem.quotes import episode_item
+from fourtier.agents.react_mem.episode_item import episode_item
 from fourtier.schema.episodes import Episode
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

@@ -94,7 +94,7 @@ async def opened(
         vectors = await stack.enter_async_context(open_edge(data / "e", 2, Fields(["result"])))
         counts = await stack.enter_async_context(open_ladybug(data / "graph.lbug", SCHEMA))
         settings = RetentionParameters(max_per_scope=maximum, ttl_days=ttl_days)
-        store = EpisodeStore(vectors, embed, ttl=settings.ttl, min_similarity=-1)
+        store = EpisodeStore(vectors, embed, ttl=settings.ttl)
         yield Opened(store, counts, settings, half_life_days=half_life_days, evicts=evicts)
 
 

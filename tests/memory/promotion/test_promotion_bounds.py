@@ -11,7 +11,7 @@ from tests.memory.promotion.test_promotion_statements import START, promoting
 
 
 async def test_a_record_of_several_pages_is_read_to_its_end(tmp_path: Path) -> None:
-    long = "What is that? " + "x" * 199_000  # four of them are more than one answer holds
+    long = "Where is a bakery? " + "x" * 199_000  # four of them are more than one answer holds
     async with promoting(tmp_path) as promotion:
         await promotion.said("I live in Rome.", *[long] * 8, "I work in Oslo.")
         await promotion.end()
@@ -30,7 +30,9 @@ async def test_beyond_max_invocations_a_record_is_not_read(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with promoting(tmp_path, **{"max-invocations": 3}) as promotion:
-        await promotion.said(*(f"I have {number} cats. Why?" for number in range(10, 16)))
+        await promotion.said(
+            *(f"I have {number} cats. Where is a bakery?" for number in range(10, 16))
+        )
         await promotion.end()
         episode = await promotion.episodes.next()
         await promotion.wait_until_handled()
@@ -45,7 +47,7 @@ async def test_beyond_its_characters_a_record_is_not_read(
 ) -> None:
     monkeypatch.setattr(conversation, "_MAX_READ", 2_500)
     async with promoting(tmp_path) as promotion:
-        await promotion.said(*["I live in Rome. Why? " + "x" * 1_000] * 6)
+        await promotion.said(*["I live in Rome. Where is a bakery? " + "x" * 1_000] * 6)
         await promotion.end()
 
         assert len((await promotion.episodes.next()).steps) == 2
@@ -55,7 +57,10 @@ async def test_one_conversation_gives_at_most_max_facts(tmp_path: Path) -> None:
     limits = {"max-statements": 2, "max-facts": 5}
     async with promoting(tmp_path, **limits) as promotion:
         await promotion.said(
-            *(f"I have {n} cats. I have {n} dogs. I have {n} cows. Why?" for n in range(10, 14))
+            *(
+                f"I have {n} cats. I have {n} dogs. I have {n} cows. Where is a bakery?"
+                for n in range(10, 14)
+            )
         )
         await promotion.end()
         await promotion.episodes.next()

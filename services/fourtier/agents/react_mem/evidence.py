@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from fourtier.agents.react_mem.episode_item import episode_item
 from fourtier.agents.react_mem.fitting import FENCES, cost, cut_to_fit
-from fourtier.agents.react_mem.quotes import entry_item, episode_item, fact_item
+from fourtier.agents.react_mem.quotes import entry_item, fact_item
 from fourtier.agents.react_mem.ranking import Group, asks_about_the_past, ranked
 from fourtier.agents.react_mem.tiers import Memories
 from fourtier.models.text.wishes import is_wish

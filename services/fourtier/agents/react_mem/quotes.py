@@ -7,26 +7,19 @@ put between fences (`models.text.quoting.quoted`), and nowhere before.
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from functools import lru_cache
-from itertools import filterfalse
 
-from fourtier.models.text.instructions import is_order_in_step, without_orders
 from fourtier.models.text.quoting import in_one_line, label
 from fourtier.schema.agent import AgentStep
 from fourtier.schema.archive import ArchiveEntry
 from fourtier.schema.conversations import InvocationSummary
-from fourtier.schema.episodes import Episode
 from fourtier.schema.facts import Fact
-
-#: Stands for a goal that was nothing but an order about the assistant's rules or tools.
-_LEFT_OUT = "an instruction that is left out"
 
 
 def fact_item(fact: Fact) -> str:
     """A fact on one line, with until when it held where that is over."""
     over = [f"held until {fact.valid_until:%Y-%m-%d}"] if fact.valid_until else []
-    head = _head(fact.speaker or fact.source, fact.timestamp, *over)
-    return f"{head}: {in_one_line(fact.content)}"
+    said = head(fact.speaker or fact.source, fact.timestamp, *over)
+    return f"{said}: {in_one_line(fact.content)}"
 
 
 def entry_item(entry: ArchiveEntry, outdated: Sequence[Fact] = ()) -> str:
@@ -38,21 +31,7 @@ def entry_item(entry: ArchiveEntry, outdated: Sequence[Fact] = ()) -> str:
     """
     ends = [fact.valid_until for fact in outdated if fact.valid_until]
     over = [f"no longer holds since {max(ends):%Y-%m-%d}"] if ends else []
-    return f"{_head(entry.speaker or entry.source, entry.timestamp, *over)}: {entry.content}"
-
-
-def episode_item(episode: Episode) -> str:
-    """An earlier task on one line: goal, steps, outcome, lesson; without orders in any of them."""
-    steps = "; ".join(map(in_one_line, filterfalse(_is_order, episode.steps)))
-    outcome, lessons = _harmless(episode.outcome), _harmless(episode.lessons)
-    goal = _harmless(episode.goal) or _LEFT_OUT
-    parts = [
-        f"{_head(episode.source, episode.timestamp, episode.result)}: {_sentence(goal)}",
-        f"Steps: {steps}." if steps else "",
-        f"Outcome: {_sentence(outcome)}" if outcome else "",
-        f"Lesson: {lessons}" if lessons else "",
-    ]
-    return " ".join(part for part in parts if part)
+    return f"{head(entry.speaker or entry.source, entry.timestamp, *over)}: {entry.content}"
 
 
 def invocation_items(invocation: InvocationSummary) -> Sequence[str]:
@@ -74,19 +53,7 @@ def step_item(step: AgentStep) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _head(source: str, timestamp: datetime, *more: str) -> str:
+def head(source: str, timestamp: datetime, *more: str) -> str:
+    """Who said it, when, and what else is to be known before it is read."""
     about = ", ".join([f"{timestamp:%Y-%m-%d}", *more])
     return f"{label(source)} ({about})" if label(source) else about
-
-
-#: Of a step each; equal memories are shown again and again.
-_is_order = lru_cache(maxsize=4_096)(is_order_in_step)
-
-
-@lru_cache(maxsize=4_096)
-def _harmless(text: str) -> str:
-    return in_one_line(without_orders(text))
-
-
-def _sentence(text: str) -> str:
-    return f"{in_one_line(text).removesuffix('.')}."

@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 from fourtier.engines.timestamps import as_text
 from fourtier.engines.vectors.protocol import Hit, Payload
@@ -43,6 +43,11 @@ def to_episode(request: StoreEpisodeRequest, known: Episode | None, sent_at: dat
     )
 
 
+def told(episode: Episode) -> str:
+    """All that an episode tells, which its words are searched in."""
+    return "\n".join((episode.goal, *episode.steps, episode.outcome, episode.lessons))
+
+
 def said_at(request: StoreEpisodeRequest, sent_at: datetime) -> str:
     """When what an episode tells of was said, sortable."""
     return as_text(request.said_at or request.timestamp or sent_at)
@@ -59,9 +64,8 @@ def to_payload(episode: Episode, said_at: str) -> Payload:
 
 
 def from_hit(hit: Hit) -> Episode:
-    """The episode that was found, with its score if it was searched for."""
-    episode = Episode.model_validate_json(str(hit.payload[_EPISODE]))
-    return episode.model_copy(update={"score": hit.similarity})
+    """The episode of a hit."""
+    return Episode.model_validate_json(str(hit.payload[_EPISODE]))
 
 
 def ended_at(hit: Hit) -> str:
@@ -72,3 +76,8 @@ def ended_at(hit: Hit) -> str:
 def was_said_at(hit: Hit) -> str:
     """When what the episode tells of was said, sortable."""
     return str(hit.payload.get(_SAID_AT) or ended_at(hit))
+
+
+def has_expired(hit: Hit, ttl: timedelta | None) -> bool:
+    """Whether the episode ended so long ago; never without a `ttl`."""
+    return ttl is not None and ended_at(hit) <= as_text(datetime.now(UTC) - ttl)

@@ -13,6 +13,7 @@ from fourtier.engines.opening import open_graph, open_vectors
 from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.memory.episodes.forgetting import Episodes
 from fourtier.memory.episodes.retention import EpisodeMemories, RetainedEpisodes
+from fourtier.memory.episodes.search import EpisodeSearch
 from fourtier.memory.episodes.store import COLLECTION, EpisodeStore, Sent
 from fourtier.memory.episodes.usage_counts import OPT_OUTS, SCHEMA, TOMBSTONES, UsageCounts
 from fourtier.memory.retention.opt_outs import OptOuts
@@ -97,17 +98,19 @@ class EpisodesService(Service):
     def __init__(
         self,
         store: EpisodeStore,
+        search: EpisodeSearch,
         usage: UsageCounts,
+        *,
         episodes: Episodes,
         retained: RetainedEpisodes,
         vectors: VectorStore,
-        *,
         privacy: Privacy,
         opt_outs: OptOuts,
     ) -> None:
         self._privacy = privacy
         self._opt_outs = opt_outs
         self._store = store
+        self._search = search
         self._usage = usage
         self._episodes = episodes
         self._retained = retained
@@ -124,11 +127,10 @@ class EpisodesService(Service):
             vectors = await stack.enter_async_context(open_vectors(engines, COLLECTION))
             graph = await stack.enter_async_context(open_graph(engines, SCHEMA))
             usage = UsageCounts(graph)
-            store = EpisodeStore(
-                vectors,
-                embed_by(context.caller),
-                ttl=parameters.ttl,
-                min_similarity=parameters.min_similarity,
+            embed = embed_by(context.caller)
+            store = EpisodeStore(vectors, embed, ttl=parameters.ttl)
+            search = EpisodeSearch(
+                vectors, embed, ttl=parameters.ttl, min_similarity=parameters.min_similarity
             )
             opt_outs = OptOuts(graph, OPT_OUTS, context.privacy.policy.opted_out_users)
             episodes = Episodes(store, usage, Tombstones(graph, TOMBSTONES, opt_outs))
@@ -142,10 +144,11 @@ class EpisodesService(Service):
             )
             yield cls(
                 store,
+                search,
                 usage,
-                episodes,
-                retained,
-                vectors,
+                episodes=episodes,
+                retained=retained,
+                vectors=vectors,
                 privacy=context.privacy,
                 opt_outs=opt_outs,
             )
@@ -174,7 +177,7 @@ class EpisodesService(Service):
         """Search by goal; what is found was useful once more."""
         if await self._opt_outs.is_out(request.user):
             return RetrieveEpisodesResponse(episodes=(), opted_out=True)
-        found = await self._store.search(
+        found = await self._search.search(
             request.scope, request.query, request.embedding, request.top_k, request.result
         )
         self._usage.note(request.scope, [episode.id for episode in found])

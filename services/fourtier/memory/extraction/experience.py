@@ -19,14 +19,14 @@ class Task:
 
     Attributes:
         steps: those in which a tool did something; at least one.
-        result: how the run ended, as its last step tells.
-        succeeded: whether the run has an answer.
+        result: how the run ended, as somebody has judged it or its last step tells.
+        is_known: whether that is more than its last step tells: it was judged, or has no answer.
     """
 
     steps: tuple[AgentStep, ...]
     ended_at: datetime
     result: Result
-    succeeded: bool
+    is_known: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,12 @@ def of_run(event: InvocationEnded, min_steps: int, *, tool_facts: bool) -> Exper
         said=Utterance(origin, event.question, in_dialogue=False),
         wants_facts=event.extract_facts,
         answer=event.answer,
-        task=Task(steps, event.ended_at, result_of(event, steps), event.succeeded)
+        task=Task(
+            steps,
+            event.ended_at,
+            result_of(event, steps),
+            is_known=event.result is not None or not event.succeeded,
+        )
         if len(steps) >= min_steps
         else None,
         results=tuple(tool_results(event, origin)) if event.extract_facts and tool_facts else (),

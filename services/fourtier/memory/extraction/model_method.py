@@ -142,6 +142,6 @@ def _of_tools(
 
 
 def _episode(experience: Experience, task: Task, learned: LearnedEpisode) -> StoreEpisodeRequest:
-    """The model's episode; that a run failed is known without it."""
-    known = None if task.succeeded else task.result
+    """The model's episode; how a run ended is not its to say where that is known."""
+    known = task.result if task.is_known else None
     return episode_of_model(experience.origin, learned, task.ended_at, known)

@@ -6,11 +6,11 @@ is not a step; the agent says of each step what became of it. An answer from the
 look at the clock, leaves no episode.
 """
 
-import json
 import re
 from collections.abc import Sequence
 
 from fourtier.memory.statements.text import shorten
+from fourtier.models.text.tool_calls import written
 from fourtier.schema.agent import MEMORY_TOOL_NAMES, AgentStep, InvocationEnded
 from fourtier.schema.episodes import Result
 
@@ -20,7 +20,8 @@ _TELLS_OF_AN_ERROR = re.compile(
     re.IGNORECASE,
 )
 _FAILED = frozenset({"failed", "interrupted", "not-run"})
-_GIST, _ARGUMENTS = 160, 120
+#: Characters of a result and of a step's arguments; and of arguments that stand in a lesson.
+_GIST, _ARGUMENTS, _IN_LESSON = 160, 300, 80
 
 
 def task_steps(event: InvocationEnded) -> list[AgentStep]:
@@ -41,32 +42,40 @@ def failed(step: AgentStep) -> bool:
 
 def in_one_line(step: AgentStep) -> str:
     """A step as an episode stores it: the tool, its arguments, the gist of what came of it."""
-    return f"{_use(step)}: {shorten(step.observation, _GIST) or 'nothing'}"
+    return f"{_use(step, _ARGUMENTS)}: {shorten(step.observation, _GIST) or 'nothing'}"
 
 
 def result_of(event: InvocationEnded, steps: Sequence[AgentStep]) -> Result:
-    """A run succeeded when it has an answer and its last tool did not fail."""
+    """As somebody has judged the run; else it succeeded with an answer and a last tool that did."""
+    if event.result is not None:
+        return event.result
     return "success" if event.succeeded and not (steps and failed(steps[-1])) else "failure"
 
 
 def lessons_of(steps: Sequence[AgentStep]) -> str:
-    """What failed, and what worked instead.
+    """What worked where something else had failed, and what failed for good.
 
-    That is the next use of the same tool that did not fail, or else the next step that did not.
+    What worked is the next use of the same tool that did not fail, or else the next step that did
+    not. It comes first, for a prompt may have no place for all of it.
     """
-    lessons: list[str] = []
+    failures: dict[str, list[AgentStep]] = {}
     for index, step in enumerate(steps):
         if not failed(step):
             continue
         later = [other for other in steps[index + 1 :] if not failed(other)]
         same = [other for other in later if other.action == step.action]
         instead = next(iter(same or later), None)
-        gist = shorten(step.observation, _GIST).rstrip(".")
-        remedy = f"; {_use(instead)} worked instead" if instead else ""
-        lessons.append(f"{_use(step)} did not work ({gist}){remedy}.")
-    return " ".join(dict.fromkeys(lessons))
+        failures.setdefault(_use(instead, _IN_LESSON) if instead else "", []).append(step)
+    return " ".join(_lesson(instead, some) for instead, some in failures.items())
 
 
-def _use(step: AgentStep) -> str:
-    arguments = json.dumps(step.arguments, ensure_ascii=False) if step.arguments else ""
-    return f"{step.action}({shorten(arguments, _ARGUMENTS)})"
+def _lesson(instead: str, failures: Sequence[AgentStep]) -> str:
+    uses = ", ".join(dict.fromkeys(_use(step, _IN_LESSON) for step in failures))
+    gist = shorten(failures[0].observation, _GIST).rstrip(".")
+    if instead:
+        return f"{instead} worked where {uses} did not ({gist})."
+    return f"{uses} did not work ({gist})."
+
+
+def _use(step: AgentStep, characters: int) -> str:
+    return written(step.action, step.arguments, characters)

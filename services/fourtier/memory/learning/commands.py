@@ -33,7 +33,7 @@ UNSUPPORTED = CountedMetric(
 
 _NAMESPACE = uuid.UUID("0d6d4f2e-93c0-5a5b-8f0e-1c7b5a4f9e31")
 #: Characters of an episode's goal, outcome and lessons; of a step; of a name; of a quote.
-_MAX_TEXT, _MAX_STEP, _MAX_NAME, _MAX_QUOTE = 1_000, 300, 200, 4_000
+_MAX_TEXT, _MAX_STEP, _MAX_NAME, _MAX_QUOTE = 1_000, 500, 200, 4_000
 #: Steps of an episode that a model may write.
 MAX_STEPS = 100
 

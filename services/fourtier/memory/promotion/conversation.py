@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fourtier.memory.learning.origin import Origin, origin_of
+from fourtier.memory.learning.origin import Origin, is_turn, origin_of
 from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.conversations import (
     GET_CONVERSATION,
@@ -37,9 +37,13 @@ class Conversation:
 
     @property
     def wants_episode(self) -> bool:
-        """Whether there is enough for an episode, and none of it is to be left out of episodes."""
+        """Whether an agent did something, and none of it is to be left out of episodes.
+
+        Talk between people attempts nothing: no task goes better because somebody knows of it.
+        """
         enough = len(self.invocations) >= MIN_INVOCATIONS
-        return enough and all(invocation.record_episode for invocation in self.invocations)
+        wanted = all(invocation.record_episode for invocation in self.invocations)
+        return enough and wanted and not all(map(is_turn, self.invocations))
 
     def has_all_of(self, before: "Conversation") -> bool:
         """Whether nothing was forgotten of what it had before."""

@@ -1,6 +1,7 @@
 """Reading the record of a conversation: who said what, what it was about, how it went."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 
 from fourtier.memory.learning.origin import is_turn
 from fourtier.memory.statements.leading_phrases import without_leading_phrases
@@ -10,30 +11,33 @@ from fourtier.memory.statements.text import shorten
 from fourtier.schema.conversations import InvocationSummary
 
 _SAID, _DONE = 160, 130
+#: A request that is a statement by its form.
+_WISH = re.compile(
+    r"(?:i|we)(?:(?:'d| would) (?:like|love)| need| want) (?:to|you|help|an?|the)\b"
+    r"|(?:i|we)(?:'m| am|'re| are) (?:looking|trying|hoping) (?:for|to)\b",
+    re.IGNORECASE,
+)
 
 
 def theme(invocations: Sequence[InvocationSummary]) -> str:
-    """The sentence that says what a conversation was about; empty when it was small talk.
+    """The first real question or request that the agent answered, or else wish; empty if none.
 
-    With the agent that is the first real question or request, and among people the first real
-    statement; where there is none, the other will do.
+    Who only tells of a great weekend attempts nothing, and the same is true of people who talk to
+    each other: no later task goes better because of it.
     """
-    asked: list[str] = []
-    stated: list[str] = []
-    for sentence, kind in _weighty(invocations):
-        (stated if kind is Kind.STATEMENT else asked).append(sentence)
-    among_people = all(map(is_turn, invocations))
-    first = [*stated, *asked] if among_people else [*asked, *stated]
-    return first[0] if first else ""
-
-
-def _weighty(invocations: Sequence[InvocationSummary]) -> Iterator[tuple[str, Kind]]:
+    wished = ""
     for invocation in invocations:
+        if is_turn(invocation) or not invocation.result.strip():
+            continue
         for sentence in map(without_leading_phrases, sentences(invocation.query)):
-            kind = kind_of(sentence)
             # "How have you been?" is a question without a word of content.
-            if kind in {Kind.QUESTION, Kind.REQUEST, Kind.STATEMENT} and content_words(sentence):
-                yield sentence, kind
+            if not content_words(sentence):
+                continue
+            if kind_of(sentence) in {Kind.QUESTION, Kind.REQUEST}:
+                return sentence
+            if not wished and _WISH.match(sentence):
+                wished = sentence
+    return wished
 
 
 def step_of(invocation: InvocationSummary) -> str:
@@ -55,6 +59,6 @@ def steps_of(invocations: Sequence[InvocationSummary], limit: int) -> list[str]:
 
 
 def outcome_of(invocations: Sequence[InvocationSummary]) -> str:
-    """The last result; among people the last words."""
+    """The last result; where there is none, the last words."""
     results = [invocation.result for invocation in invocations if invocation.result.strip()]
     return results[-1] if results else invocations[-1].query

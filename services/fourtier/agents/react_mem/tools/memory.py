@@ -3,13 +3,19 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, get_args
 
-from fourtier.agents.react_mem.quotes import episode_item, fact_item
+from fourtier.agents.react_mem.episode_item import episode_in_full, episode_item
+from fourtier.agents.react_mem.quotes import fact_item
 from fourtier.agents.react_mem.tools.arguments import one_text, text_argument
 from fourtier.agents.react_mem.tools.forget import ForgetTool
 from fourtier.agents.react_mem.tools.research import ResearchMemoryTool
 from fourtier.models.text.instructions import is_order_to_assistant
 from fourtier.schema.completion import ToolSpec
-from fourtier.schema.episodes import RETRIEVE_EPISODES, RetrieveEpisodesRequest
+from fourtier.schema.episodes import (
+    GET_EPISODE,
+    RETRIEVE_EPISODES,
+    GetEpisodeRequest,
+    RetrieveEpisodesRequest,
+)
 from fourtier.schema.facts import (
     RETRIEVE_FACTS,
     STORE_FACT,
@@ -26,6 +32,10 @@ MemoryToolName = Literal[
 MEMORY_TOOLS: tuple[MemoryToolName, ...] = get_args(MemoryToolName)
 #: Those that change memory.
 WRITING_TOOLS: frozenset[str] = frozenset({"store_fact", "forget"})
+
+_NO_SUCH_TASK = "There is no such task."
+#: Characters of an id.
+_MAX_ID = 512
 
 
 def fact_to_store(arguments: Metadata) -> str:
@@ -72,12 +82,22 @@ class RecallEpisodesTool(_MemoryTool):
 
     spec = ToolSpec(
         name="recall_episodes",
-        description="Search earlier tasks that resemble the one at hand, with their outcome.",
-        parameters=one_text("query", "what the task is about"),
+        description="Search earlier tasks that resemble the one at hand, with their outcome; or "
+        "read one of them whole.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "description": "what the task is about"},
+                "id": {"type": "string", "description": "instead of a query: the task to read"},
+            },
+            "additionalProperties": False,
+        },
     )
 
     async def run(self, arguments: Metadata, context: RunContext) -> str:
-        """One episode per line."""
+        """One episode per line, or all of one."""
+        if arguments.get("id"):
+            return await self._read(text_argument(arguments, "id"), context)
         found = await context.caller.call(
             RETRIEVE_EPISODES,
             RetrieveEpisodesRequest(
@@ -87,6 +107,19 @@ class RecallEpisodesTool(_MemoryTool):
             ),
         )
         return "\n".join(map(episode_item, found.episodes)) or "No earlier task resembles that."
+
+    async def _read(self, episode_id: str, context: RunContext) -> str:
+        if len(episode_id) > _MAX_ID:
+            return _NO_SUCH_TASK
+        found = await context.caller.call(
+            GET_EPISODE,
+            GetEpisodeRequest(
+                episode_id=episode_id,
+                user=context.scope.user,
+                collection=context.scope.collection,
+            ),
+        )
+        return episode_in_full(found.episode) if found.episode else _NO_SUCH_TASK
 
 
 #: What the model is told of a fact that is not stored.
