@@ -16,7 +16,7 @@ import pytest
 from fourtier.client import Client, Reply, client_on
 from fourtier.schema.episodes import STORE_EPISODE, Result, StoreEpisodeRequest
 from fourtier.schema.message import Scope
-from tests.agents.react_mem.test_agent import ALL, offer
+from tests.agents.react_mem.test_agent import ALL, agent, offer
 from tests.support.flow import RunningFlow, running_flow
 from tests.support.model import Calls, ModelRequest, Says, scripted_model
 from tests.support.model import Reply as Answer
@@ -119,3 +119,31 @@ async def test_a_failure_helps_by_what_the_success_did_otherwise(
     assert steps(alone) == list(DIRECTIONS)
     assert steps(compared) == ["right"]
     assert steps(gone) == list(DIRECTIONS)
+
+
+async def test_what_a_prompt_leaves_out_of_an_episode_is_read_by_its_id_in_ones_own_scope(
+    tmp_path: Path,
+) -> None:
+    hidden = "The key lies under the third stone"
+    script = [
+        Calls("recall_episodes", {"id": "tower"}, thought="I read it."),
+        Says("Read."),
+        Calls("recall_episodes", {"id": "tower"}, thought="I read it."),
+        Says("Nothing."),
+    ]
+    async with agent(tmp_path, *script) as (flow, client, model):
+        steps = [*(f'look({{"at": "stone {n}"}}): {"grey " * 40}' for n in range(9)), hidden]
+        await flow.caller.call(
+            STORE_EPISODE,
+            StoreEpisodeRequest(
+                user="ann", goal="Open the tower", steps=(*steps, *steps), episode_id="tower"
+            ),
+        )
+        mine = await client.answer("Open the tower", user="ann")
+        theirs = await client.answer("Open the tower", user="bob")
+
+    assert 'recall_episodes({"id": "tower"})' in model.requests[0].text
+    assert model.requests[0].text.count("grey") == 0
+    assert mine.metadata.steps[0].observation.count("grey") == 2 * 9 * 40
+    assert hidden in mine.metadata.steps[0].observation
+    assert theirs.metadata.steps[0].observation == "There is no such task."

@@ -132,6 +132,18 @@ async def test_a_run_that_failed_is_a_failure_whatever_the_model_says(tmp_path: 
         assert (await episodes.next()).result == "failure"
 
 
+async def test_a_run_that_was_judged_ended_so_whatever_the_model_says(tmp_path: Path) -> None:
+    reply = Writes({"facts": [], "episode": EPISODE})
+    async with (
+        flow_with(tmp_path, reply) as (flow, _),
+        listening(flow.bus, STORE_EPISODE.topic) as episodes,
+    ):
+        event = run("Fly me to Rome", steps=[SEARCH, BOOK], result="failure")
+        await flow.caller.publish(INVOCATION_ENDED, event)
+
+        assert (await episodes.next()).result == "failure"
+
+
 async def test_credentials_and_empty_statements_do_not_pass(tmp_path: Path) -> None:
     reply = Writes(
         {

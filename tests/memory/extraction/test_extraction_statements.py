@@ -173,6 +173,19 @@ async def test_a_run_without_an_answer_is_a_failure(extraction: Extraction) -> N
     assert (await extraction.episodes.next()).result == "failure"
 
 
+@pytest.mark.parametrize("result", ["success", "failure", "unknown"])
+async def test_a_run_that_was_judged_ended_as_it_was_judged(
+    extraction: Extraction, result: str
+) -> None:
+    sold_out = BOOK.model_copy(update={"status": "failed"})
+    await extraction.tell(run("Book a flight", steps=[SEARCH, BOOK], result=result))
+    await extraction.tell(
+        run("Book a flight", steps=[SEARCH, sold_out], run_id="r2", result=result)
+    )
+
+    assert [each.result for each in await extraction.episodes.take(2)] == [result, result]
+
+
 async def test_the_flags_of_the_event_are_honoured(extraction: Extraction) -> None:
     steps = [SEARCH, BOOK]
     await extraction.tell(run("I live in Oslo.", steps=steps, extract_facts=False))

@@ -56,13 +56,16 @@ async def flow_with(
         yield flow, model
 
 
-async def talk(flow: RunningFlow, *queries: str, conversation: str = "c1") -> None:
+async def talk(
+    flow: RunningFlow, *queries: str, conversation: str = "c1", speaker: str = ""
+) -> None:
     """Put invocations into the record, and end the conversation."""
     for number, query in enumerate(queries):
         summary = InvocationSummary(
             id=f"r{number}",
             query=query,
-            result=f"Answer {number}.",
+            speaker=speaker,
+            result="" if speaker else f"Answer {number}.",
             timestamp=START + timedelta(days=number),
         )
         await flow.caller.call(
@@ -102,6 +105,20 @@ async def test_facts_come_from_their_lines_and_the_episode_from_the_whole(tmp_pa
     assert "[2] 2026-03-02 ann: My sister Anna lives in Rome." in request.last
     assert "The assistant: Answer 1." in request.last
     assert "4711" not in request.last
+
+
+async def test_of_talk_between_people_a_model_makes_no_episode(tmp_path: Path) -> None:
+    reply = Writes({"facts": [fact("Ann sings.", 1)], "episode": episode("Sing")})
+    async with (
+        flow_with(tmp_path, reply, reply) as (flow, _),
+        listening(flow.bus, STORE_FACT.topic) as facts,
+        listening(flow.bus, STORE_EPISODE.topic) as episodes,
+    ):
+        await talk(flow, "I sing.", "I dance.", speaker="Ann")
+        assert (await facts.next()).source == "c1"
+        await talk(flow, "I sing.", "I sing again.", conversation="c2")
+
+        assert (await episodes.next()).source == "c2"
 
 
 async def test_a_line_that_is_not_there_does_no_harm(tmp_path: Path) -> None:
