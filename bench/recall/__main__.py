@@ -36,11 +36,12 @@ def _print(rows: Mapping[str, Row]) -> None:
         widths = zip(shares, (5, 6, 6), strict=True)
         cells = "  ".join(f"{of[depth]:{width}.1f}" for of, width in widths for depth in DEPTHS)
         print(f"  {kind:26}{row.number:6}  {cells}  {row.tokens:6.0f}  {row.milliseconds:6.0f}")
-    print(f"  {'within so many tokens':32}  {'  '.join(f'{each:>5}' for each in BUDGETS)}")
+    print(f"  {'within so many tokens':42}  {'  '.join(f'{each:>5}' for each in BUDGETS)}")
     for kind, row in rows.items():
-        for name, of in (("evidence", row.evidence), ("words of answer", row.words)):
+        words = [("words of answer", row.words)] if any(row.words.values()) else []
+        for name, of in (("evidence", row.evidence), *words):
             cells = "  ".join(f"{of[budget]:5.1f}" for budget in BUDGETS)
-            print(f"  {kind:16}{name:16}  {cells}")
+            print(f"  {kind:26} {name:15}  {cells}")
 
 
 def _plot(lines: Mapping[str, Row], path: Path) -> None:
