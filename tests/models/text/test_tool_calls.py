@@ -1,6 +1,7 @@
 """A use of a tool as a line of text, and read back."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,12 @@ from fourtier.models.text.tool_calls import ToolUse, written
 
 
 def test_what_is_written_is_read_back() -> None:
-    arguments = {"to": "Rome", "seats": 2, "window": True, "via": ["Oslo): ", "Bergen"]}
+    arguments: dict[str, Any] = {
+        "to": "Rome",
+        "seats": 2,
+        "window": True,
+        "via": ["Oslo): ", "Bergen"],
+    }
     line = f"{written('book-flight.now', arguments, 300)}: booked): seat 4A"
 
     assert ToolUse.read(line) == ToolUse("book-flight.now", arguments, "booked): seat 4A")
@@ -19,7 +25,11 @@ def test_a_tool_without_arguments_is_one_too() -> None:
 
 
 def test_of_long_arguments_every_one_is_named_and_the_long_values_are_cut() -> None:
-    arguments = {"cabin": "economy", "text": "word " * 500, "list": ["flight " * 50]}
+    arguments: dict[str, Any] = {
+        "cabin": "economy",
+        "text": "word " * 500,
+        "list": ["flight " * 50],
+    }
     line = written("book", arguments, 200)
     use = ToolUse.read(line)
 
