@@ -100,16 +100,14 @@ async def test_one_word_in_common_is_not_enough(caller: Caller) -> None:
     assert len(found) >= 100
 
 
-async def test_equal_failures_hide_neither_the_success_nor_the_next_goal(caller: Caller) -> None:
+async def test_equal_successes_do_not_hide_the_failure_and_the_next_goal(caller: Caller) -> None:
     for number in range(6):
-        steps = ['transfer({"name": "Anna Smith"}): no']
-        await store(caller, f"bad{number}", ASKED, steps, result="failure")
-    await store(caller, "good", ASKED, cancelled("PEP4E0", "Anna Smith"))
+        await store(caller, f"good{number}", ASKED, cancelled("PEP4E0", "Anna Smith"))
+    await store(caller, "bad", ASKED, ['transfer({"name": "Anna Smith"}): no'], result="failure")
     await store(caller, "other", "Cancel a hotel in Oslo", ['call({"hotel": "Grand"}): done'])
 
     found = await search(caller, ASKED)
     assert {each.result for each in found[:2]} == {"success", "failure"}
-    assert "good" in {each.id for each in found[:2]}
     assert found[2].id == "other"
 
 

@@ -20,13 +20,13 @@ def test_equal_episodes_leave_a_place_for_others() -> None:
     assert order(*same, other) == ["c0", "m", "c1", "c2", "c3"]
 
 
-def test_behind_a_failure_comes_the_success_of_its_goal() -> None:
+def test_behind_the_best_of_a_goal_comes_one_that_ended_otherwise() -> None:
     bad = [episode(f"b{number}", "failure", CANCEL) for number in range(2)]
     good = episode("g", "success", CANCEL)
     other = episode("m", "success", MOW, goal="Mow the lawn")
 
     assert order(*bad, other, good) == ["b0", "g", "m", "b1"]
-    assert order(good, *bad, other) == ["g", "m", "b0", "b1"]
+    assert order(good, *bad, other) == ["g", "b0", "m", "b1"]
 
 
 def test_those_of_which_nothing_tells_the_end_keep_their_places() -> None:

@@ -1,10 +1,9 @@
-"""In which order episodes are handed over: of each of the nearest goals one, and its success.
+"""In which order episodes are handed over: of each of the nearest goals a success and a failure.
 
 Who tries the same thing every day has many episodes of it, and three that say the same leave no
-place for another. So of each of the nearest goals the best comes first, and behind a failure the
-best success, which shows how it is done; what a failure did otherwise a success says itself, by its
-comparison. All others follow in the order in which they were found. Where nothing tells how an
-episode ended, it stands for a goal of its own.
+place for another. So of each of the nearest goals the best comes first, behind it the best of those
+that ended otherwise, and then the next goal; all others follow in the order in which they were
+found. Where nothing tells how an episode ended, it stands for a goal of its own.
 """
 
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from collections.abc import Sequence
 from fourtier.memory.episodes.resemblance import Resemblance
 from fourtier.schema.episodes import Episode
 
-#: Goals of which one comes first.
+#: Goals of which a success and a failure come first.
 _NEAREST = 3
 
 
@@ -35,7 +34,6 @@ def arranged(found: Sequence[Episode], resemblance: Resemblance) -> list[Episode
 
 
 def _first(of_goal: Sequence[Episode]) -> list[Episode]:
-    """The best of a goal, and behind a failure the best success."""
-    best = of_goal[0]
-    success = next((each for each in of_goal if each.result == "success"), None)
-    return [best, success] if success and best.result == "failure" else [best]
+    """The best of a goal, and the best of it that ended otherwise."""
+    other = next((each for each in of_goal if each.result != of_goal[0].result), None)
+    return [of_goal[0], *([other] if other else [])]
