@@ -18,7 +18,7 @@ from fourtier.schema.message import (
     Vector,
 )
 from fourtier.schema.opt_out import opting_out
-from fourtier.schema.topics import Call, Topic, command, query
+from fourtier.schema.topics import Call, Topic, by_scope, command, query
 
 #: What a page is of: the turns and runs of a conversation, or a document.
 SourceKind = Literal["conversation", "document"]
@@ -28,6 +28,11 @@ SourceKind = Literal["conversation", "document"]
 MAX_BLOCKS, MAX_DOCUMENT = 64, 100_000
 #: A paragraph, or as much of a long one as a page takes.
 Block = Annotated[str, Field(min_length=1, max_length=8_000)]
+
+#: Characters of a memo, and memos that whoever makes one may be shown.
+MAX_MEMO, MAX_SHOWN = 4_000, 200
+#: How a memo is made: of the page's own sentences, or by a language model.
+MemoMethod = Literal["rule", "llm"]
 
 #: What an archive is searched by: the words of an entry, those of its neighbours too, the meaning
 #: of an entry, and that of it with its neighbours.
@@ -53,8 +58,35 @@ class ArchiveEntry(Message):
     timestamp: Timestamp
 
 
+class ArchiveMemo(Message):
+    """What a closed page is about, in a few sentences.
+
+    `page_hash` is that of the page that it was made from. `shown` are the ids of the memos that
+    whoever made it was shown: it may have words of them, and so it goes when one of them goes. The
+    times are those of what the page says, but for `made_at`.
+    """
+
+    id: str
+    page_id: str
+    page_hash: str
+    source: str = Field(description="conversation_id, or the name of a document")
+    source_kind: SourceKind = "conversation"
+    page_number: int = Field(description="within its source, from 1")
+    content: str
+    method: MemoMethod
+    model: str = ""
+    shown: tuple[str, ...] = ()
+    started_at: Timestamp
+    ended_at: Timestamp
+    made_at: Timestamp
+
+
 class ArchivePage(Message):
-    """Consecutive entries of one source. A closed page gets no more of them."""
+    """Consecutive entries of one source. A closed page gets no more of them.
+
+    `page_hash` is another one whenever its entries are others, or say something else. It has no
+    memo while it is open, and until somebody has made one.
+    """
 
     id: str
     source: str
@@ -65,6 +97,8 @@ class ArchivePage(Message):
     closed: bool
     started_at: Timestamp
     ended_at: Timestamp
+    page_hash: str = ""
+    memo: ArchiveMemo | None = None
 
 
 class FoundBy(Message):
@@ -151,10 +185,14 @@ class GetPageRequest(Scoped):
 
 
 class GetPageResponse(Answer):
-    """`page` is None when the scope has no such page. Its entries are in their order."""
+    """`page` is None when the scope has no such page. Its entries are in their order.
+
+    Of a user who has opted out nothing is to be made of it.
+    """
 
     page: ArchivePage | None
     entries: tuple[ArchiveEntry, ...] = ()
+    opted_out: bool = False
 
 
 class ListPagesRequest(Scoped):
@@ -171,6 +209,76 @@ class ListPagesResponse(Answer):
     total: int
 
 
+class ListMemosRequest(Scoped):
+    """Read memos: the most recent ones, or with a `query` those most similar to it.
+
+    Recent is what was said last. `source` narrows both, and with it `before_page` leaves those of
+    that page and of later ones out. Without an `embedding` the service embeds the query itself.
+    `offset` has no meaning where a query is given.
+    """
+
+    query: LongText = ""
+    embedding: Vector | None = None
+    source: OptionalName = ""
+    before_page: int = Field(default=0, ge=0, le=MAX_OFFSET, description="0: all of them")
+    limit: int = Field(default=100, ge=1, le=MAX_ITEMS)
+    offset: int = Field(default=0, ge=0, le=MAX_OFFSET)
+
+
+class ListMemosResponse(Answer):
+    """`total` counts all in the scope, or of the source, not only these.
+
+    `left_out` has what could not be searched by, with the reason.
+    """
+
+    memos: tuple[ArchiveMemo, ...]
+    total: int
+    left_out: dict[str, str] = {}
+    opted_out: bool = False
+
+
+class SetMemoRequest(Scoped):
+    """Store what was made of a closed page, as it was when it had that hash."""
+
+    page_id: Name
+    page_hash: Name
+    content: str = Field(min_length=1, max_length=MAX_MEMO)
+    method: MemoMethod
+    model: OptionalName = ""
+    shown: tuple[Name, ...] = Field(
+        default=(), max_length=MAX_SHOWN, description="ids of the memos that its maker was shown"
+    )
+
+
+#: Why a memo is not stored: there is no such closed page; the page, or one of the memos shown, is
+#: another by now or gone; the page has a memo already; its user has opted out.
+NotSet = Literal["no-page", "page-changed", "shown-changed", "has-memo", "opted-out"]
+
+
+class SetMemoResponse(Answer):
+    """`stored` is True also where the same message was handled before; else `reason` says why."""
+
+    stored: bool
+    reason: NotSet | None = None
+
+
+#: Why a page is told of, see `PageClosed`.
+Reason = Literal["closed", "changed", "memo-forgotten"]
+
+
+class PageClosed(Scoped):
+    """A page is complete, and has no memo.
+
+    `reason` says since when: it was closed, or what it says was changed or forgotten, or only its
+    memo was, because of what was shown to whoever made it (`changed`) or of words that the page
+    itself does not have (`memo-forgotten`). The same page may be told of again. Neither its words
+    nor the name of its source are here: an event stays on its topic when they are forgotten.
+    """
+
+    page_id: Name
+    reason: Reason = "closed"
+
+
 class ReindexArchiveRequest(Message):
     """Make the next part of the index from the graph, for all users: an operator's call.
 
@@ -181,7 +289,10 @@ class ReindexArchiveRequest(Message):
 
 
 class ReindexArchiveResponse(Answer):
-    """How many entries this part has indexed, of how many. An empty `cursor` says it is done."""
+    """How many entries this part has indexed, of how many; memos come behind them, uncounted.
+
+    An empty `cursor` says it is done.
+    """
 
     cursor: str
     indexed: int
@@ -199,6 +310,9 @@ STORE_DOCUMENT = command(
 SEARCH_ARCHIVE = query("archive.search", SearchArchiveRequest, SearchArchiveResponse)
 GET_PAGE = query("archive.get", GetPageRequest, GetPageResponse)
 LIST_PAGES = query("archive.list", ListPagesRequest, ListPagesResponse)
+LIST_MEMOS = query("archive.memos", ListMemosRequest, ListMemosResponse)
+SET_MEMO = command("archive.set-memo", SetMemoRequest, SetMemoResponse, key=by_scope)
+PAGE_CLOSED = Topic("page.closed", PageClosed, key=by_scope)
 #: Not persistent: the caller sees how far it came, and asks again.
 REINDEX_ARCHIVE = Call(
     Topic("archive.reindex", ReindexArchiveRequest, persistent=False),

@@ -2,7 +2,8 @@
 
 import pytest
 
-from fourtier.agents.researcher.words import Question, names_in
+from fourtier.agents.researcher.words import Question
+from fourtier.models.text.names import names_in
 
 
 def words(question: str) -> tuple[str, ...]:

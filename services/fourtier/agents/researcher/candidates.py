@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from fourtier.agents.researcher.words import Name, Terms, names_in
 from fourtier.engines.vectors.sparse import terms
+from fourtier.models.text.names import Name, Terms, names_in
 from fourtier.schema.archive import ArchiveEntry, ArchiveHit
 
 

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fourtier.agents.researcher.candidates import Candidate, Pool
-from fourtier.agents.researcher.words import Name, Question, Terms
+from fourtier.agents.researcher.words import Question
+from fourtier.models.text.names import Name, Terms
 
 
 @dataclass(frozen=True, slots=True)

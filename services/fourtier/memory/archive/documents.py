@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 
+from fourtier.memory.archive.announcing import Announcing
 from fourtier.memory.archive.entries import Entry, Source, of_part
 from fourtier.memory.archive.forgetting import ArchiveWriter
 from fourtier.memory.archive.retention import RetainedArchive
@@ -18,11 +19,16 @@ class Documents:
     """Stores parts of documents, and deletes what a new version has not got any more."""
 
     def __init__(
-        self, store: ArchiveStore, writer: ArchiveWriter, retained: RetainedArchive
+        self,
+        store: ArchiveStore,
+        writer: ArchiveWriter,
+        retained: RetainedArchive,
+        announcing: Announcing,
     ) -> None:
         self._store = store
         self._writer = writer
         self._retained = retained
+        self._announcing = announcing
 
     async def add(self, part: StoreDocumentRequest, sent_at: datetime) -> StoreDocumentResponse:
         """Store a part; the last one also ends the document. Repeating it changes nothing.
@@ -56,7 +62,8 @@ class Documents:
         for start in range(total, state.entries, _DELETED):
             numbers = range(start, min(start + _DELETED, state.entries))
             deleted += await self._writer.delete(source.scope, _ids(source, numbers))
-        await self._store.complete(source, total, block.sent_at)
+        closed = await self._store.complete(source, total, block.sent_at)
+        await self._announcing.announce(closed)
         return deleted
 
 

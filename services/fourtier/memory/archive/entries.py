@@ -33,6 +33,11 @@ class Source:
         """Its name among the sources of all scopes."""
         return named(self.scope.key, self.kind, self.name)
 
+    @classmethod
+    def of_page(cls, scope: Scope, row: Row) -> Self:
+        """That of a page, from a row with its `kind` and `source`."""
+        return cls(scope, cast("SourceKind", row["kind"]), str(row["source"]))
+
     @property
     def is_document(self) -> bool:
         """Whether its entries are blocks, which know their places."""

@@ -4,8 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from fourtier.engines.timestamps import as_text
+from fourtier.memory.archive.announcing import Announcing
 from fourtier.memory.archive.entries import Entry
 from fourtier.memory.archive.index import ArchiveIndex
+from fourtier.memory.archive.memo_store import Stale
+from fourtier.memory.archive.memos import Memo
+from fourtier.memory.archive.paging import SourceState
+from fourtier.memory.archive.removal import ArchiveRemoval
 from fourtier.memory.archive.store import ArchiveStore
 from fourtier.memory.tombstones.selection import Selection
 from fourtier.memory.tombstones.store import Tombstones, store_unless_forgotten
@@ -14,12 +19,24 @@ from fourtier.schema.message import Scope
 
 
 class ArchiveWriter:
-    """Stores entries and forgets them, beside writers of others."""
+    """Stores entries and forgets them, beside writers of others.
 
-    def __init__(self, store: ArchiveStore, index: ArchiveIndex, tombstones: Tombstones) -> None:
+    Memos of pages that say something else from then on go with that, and these are announced.
+    """
+
+    def __init__(
+        self,
+        store: ArchiveStore,
+        index: ArchiveIndex,
+        removal: ArchiveRemoval,
+        tombstones: Tombstones,
+        announcing: Announcing,
+    ) -> None:
         self._store = store
         self._index = index
+        self._removal = removal
         self._tombstones = tombstones
+        self._announcing = announcing
 
     async def append(self, entries: Sequence[Entry], now: datetime) -> list[bool]:
         """Store the entries that were not forgotten, so that they can be found when this returns.
@@ -31,9 +48,13 @@ class ArchiveWriter:
             Of each entry whether it is there and was not before.
         """
         new: set[int] = set()
+        told: set[str] = set()
 
         async def store(indices: Sequence[int]) -> list[int]:
-            appended = await self._store.append([entries[index] for index in indices], now)
+            appended = await self._store.append(
+                [entries[index] for index in indices], now, self._removal.drop
+            )
+            told.update(appended.pages)
             await self._index.bring_in_step(appended.entries, appended.before)
             added = {each.id for each in appended.entries} - appended.before.keys()
             new.update(index for index in indices if entries[index].id in added)
@@ -47,6 +68,7 @@ class ArchiveWriter:
         reasons = await store_unless_forgotten(
             self._tombstones, when, store=store, take_out=take_out
         )
+        await self._announcing.announce(told)
         return [reason is None and index in new for index, reason in enumerate(reasons)]
 
     async def selected(self, scope: Scope, selection: Selection, until: datetime) -> list[Entry]:
@@ -73,22 +95,58 @@ class ArchiveWriter:
             list(dict.fromkeys(_said(entry).subjects[-1] for entry in entries)), at
         )
         await self.delete(scope, [entry.id for entry in entries])
+        await self._forget_memos(scope, selection, as_text(at))
         return entries
+
+    async def _forget_memos(self, scope: Scope, selection: Selection, until: str) -> None:
+        """Delete memos that fit a selection though nothing on their pages does."""
+        if not selection.containing:
+            return
+        fitting = [
+            memo
+            async for memo in self._store.memos.all_of(scope)
+            if memo.started_at <= until and selection.fits(memo.text)
+        ]
+        await self.delete_memos(fitting)
+
+    async def delete_memos(self, memos: Sequence[Memo]) -> None:
+        """Delete memos, but not what their pages say, and all that were made with one of them."""
+        await self._announcing.announce(await self._removal.delete_memos(memos))
+
+    async def set_memo(self, memo: Memo, replaced: Stale, read: Sequence[SourceState]) -> None:
+        """Write a memo of its page, see `ArchiveRemoval.replace_memos`.
+
+        Raises:
+            ConflictError: another replica has changed one of the sources.
+        """
+        await replaced.drop(self._removal.drop)
+        await self._removal.replace_memos(memo, replaced, read)
+        others = {each.page_id for each in replaced.memos} - {memo.page_id}
+        await self._announcing.announce(others)
 
     async def scopes(self, user: str) -> list[Scope]:
         """The scopes in which a user has an archive."""
         return await self._store.scopes_of(user)
 
-    async def delete(self, scope: Scope, ids: Sequence[str]) -> int:
+    async def delete(self, scope: Scope, ids: Sequence[str], *, tell: bool = True) -> int:
         """Delete from the index, then from the graph: who repeats it must find there what to do.
 
+        Memos of their pages go as well, and all that were made with one of these.
+
+        Args:
+            scope: whose.
+            ids: of entries.
+            tell: announce the pages that are left without a memo at once.
+
         Returns:
-            How many of them there were.
+            How many of the entries there were.
         """
         found = await self._store.by_ids(dict.fromkeys(ids, scope))
         entries = list(found.values())
         await self._index.delete(scope, entries)
-        await self._store.delete(scope, entries)
+        pages = await self._removal.delete(scope, entries)
+        if tell:
+            await self._announcing.announce(pages)
         return len(entries)
 
 

@@ -8,6 +8,21 @@ TOMBSTONES, OPT_OUTS = tombstones_of("Archive"), opt_outs_of("Archive")
 _ENTRY_TEXTS = (
     "id scope kind source invocation_id part speaker text said_at sent_at".split()  # noqa: SIM905
 )
+_MEMO_TEXTS = [
+    "id",
+    "scope",
+    "kind",
+    "source",
+    "page_id",
+    "page_hash",
+    "text",
+    "method",
+    "model",
+    "made_at",
+    "started_at",
+    "ended_at",
+    "oldest",
+]
 SCHEMA = GraphSchema(
     nodes=[
         TOMBSTONES,
@@ -25,9 +40,11 @@ SCHEMA = GraphSchema(
         Node(
             "ArchivePage",
             {
-                **dict.fromkeys(("id", "scope", "kind", "source", "changed_at"), "STRING"),
+                **dict.fromkeys(
+                    ("id", "scope", "kind", "source", "changed_at", "revision"), "STRING"
+                ),
                 "number": "INT64",
-                "closed": "BOOL",
+                **dict.fromkeys(("closed", "announced"), "BOOL"),
             },
             indexed=("scope",),
         ),
@@ -36,7 +53,16 @@ SCHEMA = GraphSchema(
             {**dict.fromkeys(_ENTRY_TEXTS, "STRING"), "page": "INT64", "position": "INT64"},
             indexed=("scope",),
         ),
+        Node(
+            "ArchiveMemo",
+            {**dict.fromkeys(_MEMO_TEXTS, "STRING"), "page": "INT64"},
+            indexed=("scope",),
+        ),
     ],
-    relations=[Relation("HOLDS", "ArchivePage", "ArchiveEntry")],
+    relations=[
+        Relation("HOLDS", "ArchivePage", "ArchiveEntry"),
+        Relation("HAS_MEMO", "ArchivePage", "ArchiveMemo"),
+        Relation("SHOWN", "ArchiveMemo", "ArchiveMemo"),
+    ],
     index="archive",
 )

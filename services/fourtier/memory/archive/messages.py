@@ -6,12 +6,14 @@ from typing import cast
 from fourtier.engines.graph.protocol import Row
 from fourtier.engines.timestamps import as_moment
 from fourtier.memory.archive.entries import Entry
-from fourtier.schema.archive import ArchivePage, SourceKind
+from fourtier.memory.archive.memos import Memo, page_hash
+from fourtier.memory.archive.search import EntryHit
+from fourtier.schema.archive import ArchiveHit, ArchivePage, FoundBy, SourceKind
 from fourtier.schema.erasure import Erased
 
 
-def page_message(row: Row, entries: Sequence[Entry]) -> ArchivePage:
-    """A page for an answer, with some of its entries."""
+def page_message(row: Row, entries: Sequence[Entry], memo: Memo | None) -> ArchivePage:
+    """A page for an answer, with those of its entries that have not expired."""
     times = sorted(entry.said_at for entry in entries)
     return ArchivePage(
         id=str(row["id"]),
@@ -23,7 +25,15 @@ def page_message(row: Row, entries: Sequence[Entry]) -> ArchivePage:
         closed=bool(row["closed"]),
         started_at=as_moment(times[0]),
         ended_at=as_moment(times[-1]),
+        page_hash=page_hash(entries),
+        memo=memo.to_message() if memo else None,
     )
+
+
+def hit_message(hit: EntryHit) -> ArchiveHit:
+    """What was found, for an answer."""
+    legs = {name: FoundBy(rank=found.rank, score=found.score) for name, found in hit.legs.items()}
+    return ArchiveHit(entry=hit.entry.to_message(), score=hit.score, legs=legs)
 
 
 def erased_message(entry: Entry) -> Erased:

@@ -28,7 +28,8 @@ RETURN s.id AS id
 // create_pages: Begin pages.
 UNWIND $pages AS row
 CREATE (p:ArchivePage {id: row.id, scope: row.scope, kind: row.kind, source: row.source,
-    number: row.number, closed: false, changed_at: row.changed_at})
+    number: row.number, closed: false, changed_at: row.changed_at, announced: false,
+    revision: ''})
 
 // close_pages: Note that pages get no more entries.
 UNWIND $pages AS row

@@ -1,9 +1,11 @@
 """How much a scope may have in the archive, and for how long: what was said longest ago goes first.
 
-An entry is as old as what it says, whenever it was archived.
+An entry is as old as what it says, whenever it was archived. Pages whose memos go with an entry are
+announced by the sweep alone: of a full scope the oldest page loses entries one after another, and a
+memo is not made for each of them.
 """
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from datetime import datetime
 
 from fourtier.engines.graph.protocol import GraphStore
@@ -49,7 +51,7 @@ class ArchiveMemories:
         while rows := await self._graph.read(
             scope, self._queries["until"], until=before, limit=_ENTRIES
         ):
-            gone = await self._writer.delete(scope, [str(row["id"]) for row in rows])
+            gone = await self._writer.delete(scope, [str(row["id"]) for row in rows], tell=False)
             deleted += gone
             if not gone:
                 break
@@ -68,7 +70,7 @@ class ArchiveMemories:
             limit = min(number - len(gone), _ENTRIES)
             rows = await self._graph.read(scope, self._queries["oldest"], limit=limit)
             ids = [str(row["id"]) for row in rows]
-            if not await self._writer.delete(scope, ids):
+            if not await self._writer.delete(scope, ids, tell=False):
                 break
             gone += ids
         return gone
@@ -78,8 +80,13 @@ class RetainedArchive:
     """Archives what is said as the flow's retention wants it."""
 
     def __init__(
-        self, writer: ArchiveWriter, memories: ArchiveMemories, retention: Retention
+        self,
+        store: ArchiveStore,
+        writer: ArchiveWriter,
+        memories: ArchiveMemories,
+        retention: Retention,
     ) -> None:
+        self._store = store
         self._writer = writer
         self._memories = memories
         self._retention = retention
@@ -88,6 +95,11 @@ class RetainedArchive:
     def expired_until(self) -> str:
         """What was said until then has expired; empty where nothing expires."""
         return self._retention.expired_until
+
+    async def living(self, scope: Scope, pages: Iterable[str]) -> list[Entry]:
+        """What pages have that has not expired."""
+        until = self.expired_until
+        return [each for each in await self._store.on_pages(scope, pages) if each.said_at > until]
 
     async def append(self, entries: Sequence[Entry], now: datetime) -> None:
         """Store entries as `ArchiveWriter.append`, without expired ones; then make room for them.

@@ -1,28 +1,31 @@
 """`archive`: what was said and read, verbatim, in pages, searchable the moment it is written."""
 
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
-from typing import Literal, Self
-
-from pydantic import Field
+from typing import Self
 
 from fourtier.engines.config import engine_config
 from fourtier.engines.counting import count_nodes
 from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.opening import open_graph, open_vectors
+from fourtier.memory.archive.announcing import Announcing
 from fourtier.memory.archive.documents import Documents
 from fourtier.memory.archive.entries import Entry, Source, of_run, of_turn
 from fourtier.memory.archive.forgetting import ArchiveWriter
 from fourtier.memory.archive.graph_schema import OPT_OUTS, SCHEMA, TOMBSTONES
 from fourtier.memory.archive.index import COLLECTION, ArchiveIndex
-from fourtier.memory.archive.messages import erased_message, page_message
+from fourtier.memory.archive.memo_index import MEMOS, MemoIndex
+from fourtier.memory.archive.memo_keeping import MemoKeeping
+from fourtier.memory.archive.messages import erased_message, hit_message, page_message
+from fourtier.memory.archive.parameters import ArchiveParameters
+from fourtier.memory.archive.reindexing import Reindexing
+from fourtier.memory.archive.removal import ArchiveRemoval
 from fourtier.memory.archive.retention import ArchiveMemories, RetainedArchive
 from fourtier.memory.archive.search import ArchiveSearch
 from fourtier.memory.archive.store import ArchiveStore
 from fourtier.memory.retention.opt_outs import OptOuts
 from fourtier.memory.retention.opting_out import change_opt_out
-from fourtier.memory.retention.parameters import CENTURY, RetentionParameters
 from fourtier.memory.retention.policy import Retention
 from fourtier.memory.tombstones.selection import Selection, answer_erase
 from fourtier.memory.tombstones.store import Tombstones
@@ -43,21 +46,25 @@ from fourtier.schema.agent import INVOCATION_ENDED, InvocationEnded
 from fourtier.schema.archive import (
     ERASE_ARCHIVE,
     GET_PAGE,
+    LIST_MEMOS,
     LIST_PAGES,
     OPT_OUT_ARCHIVE,
     REINDEX_ARCHIVE,
     SEARCH_ARCHIVE,
+    SET_MEMO,
     STORE_DOCUMENT,
-    ArchiveHit,
-    FoundBy,
     GetPageRequest,
     GetPageResponse,
+    ListMemosRequest,
+    ListMemosResponse,
     ListPagesRequest,
     ListPagesResponse,
     ReindexArchiveRequest,
     ReindexArchiveResponse,
     SearchArchiveRequest,
     SearchArchiveResponse,
+    SetMemoRequest,
+    SetMemoResponse,
     StoreDocumentRequest,
     StoreDocumentResponse,
 )
@@ -70,31 +77,11 @@ from fourtier.schema.conversations import (
     DialogueTurn,
 )
 from fourtier.schema.erasure import EraseRequest, EraseResponse
-from fourtier.schema.message import Scope
 from fourtier.schema.opt_out import OptOutRequest, OptOutResponse
 from fourtier.schema.status import StoreCount
 
 #: Imports come in floods; a bigger batch costs the same one commit.
 _MAX_TURNS = 256
-#: Entries that one call indexes.
-_REINDEXED = 100
-
-
-class ArchiveParameters(RetentionParameters):
-    """How long entries are stored, how many, and how long a search waits."""
-
-    ttl_days: float | None = Field(
-        default=None, gt=0, le=CENTURY, description="stored for so long after it was said"
-    )
-    when_full: Literal["evict-oldest", "reject"] = Field(
-        default="evict-oldest",
-        description="what was said longest ago goes, or what is new is rejected",
-    )
-    embedding_seconds: float = Field(
-        default=3,
-        gt=0,
-        description="after so long without a vector of the query only its words are searched",
-    )
 
 
 class ArchiveService(Service):
@@ -102,26 +89,30 @@ class ArchiveService(Service):
 
     name = "archive"
     parameters = ArchiveParameters
-    stores = Stores(SCHEMA, [COLLECTION])
+    stores = Stores(SCHEMA, [COLLECTION, MEMOS])
 
     def __init__(
         self,
         store: ArchiveStore,
-        index: ArchiveIndex,
         search: ArchiveSearch,
         writer: ArchiveWriter,
         retained: RetainedArchive,
+        memos: MemoKeeping,
         *,
+        reindexing: Reindexing,
+        announcing: Announcing,
         graph: GraphStore,
         privacy: Privacy,
         opt_outs: OptOuts,
     ) -> None:
         self._store = store
-        self._index = index
         self._search = search
         self._writer = writer
         self._retained = retained
-        self._documents = Documents(store, writer, retained)
+        self._memos = memos
+        self._reindexing = reindexing
+        self._announcing = announcing
+        self._documents = Documents(store, writer, retained, announcing)
         self._graph = graph
         self._privacy = privacy
         self._opt_outs = opt_outs
@@ -136,30 +127,41 @@ class ArchiveService(Service):
         async with AsyncExitStack() as stack:
             graph = await stack.enter_async_context(open_graph(engines, SCHEMA))
             vectors = await stack.enter_async_context(open_vectors(engines, COLLECTION))
+            memo_vectors = await stack.enter_async_context(open_vectors(engines, MEMOS))
             store, embed = ArchiveStore(graph), embed_by(context.caller)
             index = ArchiveIndex(store, vectors, embed)
+            memo_index = MemoIndex(memo_vectors, embed, parameters.embedding_seconds)
+            removal = ArchiveRemoval(graph, store, memo_index.delete)
+            announcing = Announcing(graph, context.caller)
             opt_outs = OptOuts(graph, OPT_OUTS, context.privacy.policy.opted_out_users)
-            writer = ArchiveWriter(store, index, Tombstones(graph, TOMBSTONES, opt_outs))
+            tombstones = Tombstones(graph, TOMBSTONES, opt_outs)
+            writer = ArchiveWriter(store, index, removal, tombstones, announcing)
             memories = ArchiveMemories(graph, store, writer)
             evicts = parameters.when_full != "reject"
             retention = Retention("entry", memories, parameters, evicts=evicts)
-            await stack.enter_async_context(
-                periodic("The sweep of the archive", parameters.sweep_seconds, retention.sweep)
-            )
+            retained = RetainedArchive(store, writer, memories, retention)
+            for name, seconds, sweep in (
+                ("The sweep of the archive", parameters.sweep_seconds, retention.sweep),
+                ("Telling of closed pages", parameters.announcement_seconds, announcing.sweep),
+            ):
+                await stack.enter_async_context(periodic(name, seconds, sweep))
             yield cls(
                 store,
-                index,
                 ArchiveSearch(store, vectors, embed, parameters.embedding_seconds),
                 writer,
-                RetainedArchive(writer, memories, retention),
+                retained,
+                MemoKeeping(store, memo_index, writer, retained, opt_outs),
+                reindexing=Reindexing(store, index, memo_index),
+                announcing=announcing,
                 graph=graph,
                 privacy=context.privacy,
                 opt_outs=opt_outs,
             )
 
     async def store_counts(self) -> Sequence[StoreCount]:
-        """How many pages and entries there are in all."""
-        return await count_nodes(self._graph, {"ArchivePage": "pages", "ArchiveEntry": "entries"})
+        """How many pages, entries and memos there are in all."""
+        kinds = {"ArchivePage": "pages", "ArchiveEntry": "entries", "ArchiveMemo": "memos"}
+        return await count_nodes(self._graph, kinds)
 
     @on_batch(INVOCATION_ENDED)
     async def archive_runs(self, events: Sequence[InvocationEnded]) -> None:
@@ -190,7 +192,7 @@ class ArchiveService(Service):
     async def close_page(self, event: ConversationEnded) -> None:
         """Close the page of a conversation that has ended."""
         source = Source(event.scope, "conversation", event.conversation_id)
-        await self._store.close_page(source)
+        await self._announcing.announce(await self._store.close_page(source))
 
     @on(DELETE_CONVERSATION.topic)
     async def delete_conversation(self, request: DeleteConversationRequest) -> None:
@@ -209,20 +211,7 @@ class ArchiveService(Service):
         if await self._opt_outs.is_out(request.user):
             return SearchArchiveResponse(hits=(), opted_out=True)
         hits, left_out = await self._search.search(request, self._retained.expired_until)
-        return SearchArchiveResponse(
-            hits=tuple(
-                ArchiveHit(
-                    entry=hit.entry.to_message(),
-                    score=hit.score,
-                    legs={
-                        name: FoundBy(rank=found.rank, score=found.score)
-                        for name, found in hit.legs.items()
-                    },
-                )
-                for hit in hits
-            ),
-            left_out=left_out,
-        )
+        return SearchArchiveResponse(hits=tuple(map(hit_message, hits)), left_out=left_out)
 
     @answer(GET_PAGE)
     async def get(self, request: GetPageRequest) -> GetPageResponse:
@@ -234,12 +223,14 @@ class ArchiveService(Service):
         rows = await self._store.pages(request.scope, [page_id] if page_id else [])
         if not rows:
             return GetPageResponse(page=None)
-        entries = await self._living(request.scope, [page_id])
+        entries = await self._retained.living(request.scope, [page_id])
         if not entries:
             return GetPageResponse(page=None)
+        memos = await self._memos.of_pages(request.scope, [page_id])
         return GetPageResponse(
-            page=page_message(rows[0], entries),
+            page=page_message(rows[0], entries, memos.get(page_id)),
             entries=tuple(each.to_message() for each in entries),
+            opted_out=await self._opt_outs.is_out(request.user),
         )
 
     @answer(LIST_PAGES)
@@ -248,32 +239,36 @@ class ArchiveService(Service):
         rows, total = await self._store.list_pages(request.scope, request.limit, request.offset)
         ids = [str(row["id"]) for row in rows]
         on_page: dict[str, list[Entry]] = {name: [] for name in ids}
-        for entry in await self._living(request.scope, ids):
+        for entry in await self._retained.living(request.scope, ids):
             on_page[entry.page_id].append(entry)
+        memos = await self._memos.of_pages(request.scope, ids)
         return ListPagesResponse(
             pages=tuple(
-                page_message(row, on_page[str(row["id"])])
+                page_message(row, on_page[str(row["id"])], memos.get(str(row["id"])))
                 for row in rows
                 if on_page[str(row["id"])]
             ),
             total=total,
         )
 
-    async def _living(self, scope: Scope, pages: Iterable[str]) -> Sequence[Entry]:
-        """What pages have that has not expired."""
-        until = self._retained.expired_until
-        return [each for each in await self._store.on_pages(scope, pages) if each.said_at > until]
+    @answer(LIST_MEMOS)
+    async def list_memos(self, request: ListMemosRequest) -> ListMemosResponse:
+        """Read memos."""
+        return await self._memos.read(request)
+
+    @answer(SET_MEMO)
+    async def set_memo(self, request: SetMemoRequest) -> SetMemoResponse:
+        """Store a memo, without the personal data that may not be written."""
+        # The ids and the hash stay as they are: their digits are no numbers of anybody.
+        text = request.model_copy(update={"page_hash": "", "shown": ()})
+        content = (await self._privacy.clean(text)).message.content
+        cleaned = request.model_copy(update={"content": content})
+        return await self._memos.store(cleaned, current_envelope().sent_at)
 
     @answer(REINDEX_ARCHIVE, max_concurrency=1)
     async def reindex(self, request: ReindexArchiveRequest) -> ReindexArchiveResponse:
         """Make a part of the index from the graph, with the embedding model of now."""
-        entries = await self._store.everything(request.cursor, _REINDEXED)
-        await self._index.write_again(entries)
-        return ReindexArchiveResponse(
-            cursor=entries[-1].id if len(entries) == _REINDEXED else "",
-            indexed=len(entries),
-            entries=await self._store.number(),
-        )
+        return await self._reindexing.part(request.cursor)
 
     @answer(ERASE_ARCHIVE)
     async def erase(self, request: EraseRequest) -> EraseResponse:

@@ -12,12 +12,12 @@ from datetime import datetime
 
 from fourtier.engines.graph.conflicts import retry_on_conflict
 from fourtier.engines.graph.protocol import GraphStore, Row
-from fourtier.engines.graph.queries import load_queries, over
+from fourtier.engines.graph.queries import load_queries
 from fourtier.engines.timestamps import as_text
 from fourtier.memory.archive.entries import Entry, Source
+from fourtier.memory.archive.memo_store import DropMemos, MemoStore
 from fourtier.memory.archive.paging import Paged, SourceState, place, place_among
-from fourtier.memory.archive.writing import Writing, of_ids
-from fourtier.runtime.rpc.envelope import new_id
+from fourtier.memory.archive.writing import Writing
 from fourtier.schema.message import Scope
 
 #: Entries that are read at a time.
@@ -31,10 +31,12 @@ class Appended:
     Attributes:
         entries: those that were given, each once, in their places, with the text that counts.
         before: by id, those that were there already, as they were.
+        pages: ids of pages that were closed, or have lost their memos.
     """
 
     entries: Sequence[Entry]
     before: Mapping[str, Entry]
+    pages: Sequence[str] = ()
 
 
 class ArchiveStore:
@@ -44,16 +46,17 @@ class ArchiveStore:
         self._graph = graph
         self._queries = load_queries("fourtier.memory.archive")
         self._writing = Writing(self._queries)
+        self.memos = MemoStore(graph, self.states)
 
-    async def append(self, entries: Sequence[Entry], now: datetime) -> Appended:
+    async def append(self, entries: Sequence[Entry], now: datetime, drop: DropMemos) -> Appended:
         """Put entries on the pages of their sources; the same again change nothing."""
         latest: dict[str, Entry] = {}
         for entry in sorted(entries, key=lambda each: each.sent_at):
             latest[entry.id] = entry
         in_order = [latest[each] for each in dict.fromkeys(entry.id for entry in entries)]
-        return await retry_on_conflict(lambda: self._append(in_order, now))
+        return await retry_on_conflict(lambda: self._append(in_order, now, drop))
 
-    async def _append(self, entries: Sequence[Entry], now: datetime) -> Appended:
+    async def _append(self, entries: Sequence[Entry], now: datetime, drop: DropMemos) -> Appended:
         """Write what is not there as it came.
 
         Raises:
@@ -68,9 +71,23 @@ class ArchiveStore:
         stored |= {entry.id: entry for each in paged for entry in each.entries}
         for moved in (entry for each in paged for entry in each.moved if entry.id in stored):
             stored[moved.id] = stored[moved.id].at(moved.page, moved.position)
+        other = {each.page_id for each in changed} | _filled_anew(paged, states)
+        stale = await self.memos.stale(other)
+        await stale.drop(drop)
+        after = {each.state.source: each.state for each in paged}
+        claimed = (
+            dict(stale.states) | {each.source: states[each.source] for each in changed} | after
+        )
         if paged or changed:
-            await self._graph.write(None, *self._writing.append(paged, changed, as_text(now)))
-        return Appended([stored[entry.id] for entry in current], before)
+            await self._graph.write(
+                None,
+                *self._writing.claims(claimed.values()),
+                *self._writing.append(paged, changed, as_text(now)),
+                *self.memos.removal(stale, other),
+            )
+        closed = {each.state.source.page_id(number) for each in paged for number in each.closed}
+        told = {*closed, *other, *(memo.page_id for memo in stale.memos)}
+        return Appended([stored[entry.id] for entry in current], before, sorted(told))
 
     async def _placed(
         self,
@@ -106,28 +123,27 @@ class ArchiveStore:
         found = {by_id[str(row["id"])]: row for row in rows}
         return {source: SourceState.of(source, found.get(source)) for source in by_id.values()}
 
-    async def close_page(self, source: Source) -> bool:
-        """Close the page of a source that is open; whether there was one."""
+    async def close_page(self, source: Source) -> Sequence[str]:
+        """Close the last page of a source; its id, if there is one, though it was closed before."""
 
-        async def close() -> bool:
+        async def close() -> Sequence[str]:
             state = (await self.states([source]))[source]
-            if state.closed:
-                return False
-            await self._graph.write(None, *self._writing.close(replace(state, closed=True)))
-            return True
+            if not state.closed:
+                await self._graph.write(None, *self._writing.close(replace(state, closed=True)))
+            return [source.page_id(state.page)] if state.page else []
 
         return await retry_on_conflict(close)
 
-    async def complete(self, source: Source, total: int, sent_at: str) -> None:
-        """Note that a document has so many blocks, and close its page.
+    async def complete(self, source: Source, total: int, sent_at: str) -> Sequence[str]:
+        """Note that a document has so many blocks, and close its page; the ids of its pages.
 
         Nothing changes where a later version has come meanwhile.
         """
 
-        async def complete() -> None:
+        async def complete() -> Sequence[str]:
             state = (await self.states([source]))[source]
             if not state.version or sent_at < state.sent_at:
-                return
+                return []
             names = {source.page_id(number): number for number in range(1, state.page + 1)}
             there = await self.pages(source.scope, list(names))
             last = max((int(row["number"]) for row in there), default=0)
@@ -135,8 +151,9 @@ class ArchiveStore:
             whole = replace(state, page=last, entries=entries, closed=True, sent_at=sent_at)
             if whole != state:
                 await self._graph.write(None, *self._writing.close(whole))
+            return [str(row["id"]) for row in there]
 
-        await retry_on_conflict(complete)
+        return await retry_on_conflict(complete)
 
     async def by_ids(self, wanted: Mapping[str, Scope]) -> dict[str, Entry]:
         """Entries by their ids, each in its scope."""
@@ -195,50 +212,15 @@ class ArchiveStore:
         rows = await self._graph.read(None, self._queries["number"])
         return int(rows[0]["number"])
 
-    async def delete(self, scope: Scope, entries: Sequence[Entry]) -> None:
-        """Delete entries, and pages and sources that have none any more."""
-        if entries:
-            await retry_on_conflict(lambda: self._delete(scope, entries))
 
-    async def _delete(self, scope: Scope, entries: Sequence[Entry]) -> None:
-        """Delete entries.
-
-        Raises:
-            ConflictError: another replica has changed one of the sources.
-        """
-        states = await self.states({entry.source for entry in entries})
-        gone = {entry.id for entry in entries}
-        pages = {entry.page_id for entry in entries}
-        left = [each for each in await self.on_pages(scope, pages) if each.id not in gone]
-        empty = sorted(pages - {each.page_id for each in left})
-        ended, kept = await self._emptied(scope, states.values(), empty)
-        following = new_id()
-        rows = [each.to_row(following) for each in ended]
-        await self._graph.write(
-            None,
-            *self._writing.claims([each for each in kept if each.version]),
-            *of_ids(self._queries["delete_entries"], sorted(gone)),
-            *of_ids(self._queries["delete_pages"], empty),
-            *over(self._queries["delete_sources"], "sources", rows),
-        )
-
-    async def _emptied(
-        self, scope: Scope, states: Iterable[SourceState], empty: Sequence[str]
-    ) -> tuple[list[SourceState], list[SourceState]]:
-        """The sources that have no page any more without some pages, and the others.
-
-        The next entry of one that is left without its last page begins a new one.
-        """
-        ended: list[SourceState] = []
-        kept: list[SourceState] = []
-        for state in states:
-            numbers = range(1, state.page + 1)
-            pages = [state.source.page_id(number) for number in numbers]
-            there = {str(row["id"]) for row in await self.pages(scope, pages)} - set(empty)
-            last_is_gone = bool(pages) and pages[-1] not in there
-            after = replace(state, closed=True) if last_is_gone else state
-            (kept if there else ended).append(after)
-        return ended, kept
+def _filled_anew(paged: Iterable[Paged], states: Mapping[Source, SourceState]) -> set[str]:
+    """The ids of all pages that sources had which entries came in between of (`place_among`)."""
+    return {
+        each.state.source.page_id(number)
+        for each in paged
+        if any(entry.position < states[each.state.source].entries for entry in each.entries)
+        for number in range(1, states[each.state.source].page + 1)
+    }
 
 
 def _newest(entry: Entry, known: Entry | None) -> Entry:

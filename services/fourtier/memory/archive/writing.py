@@ -22,7 +22,10 @@ class Writing:
     def append(
         self, paged: Sequence[Paged], changed: Sequence[Entry], changed_at: str
     ) -> list[Statement]:
-        """What writes entries in their places, and later texts over what was there."""
+        """What writes entries in their places, and later texts over what was there.
+
+        The versions of their sources are not among it, see `claims`.
+        """
         opened: list[Row] = []
         closed: list[Row] = []
         touched: dict[str, Row] = {}
@@ -37,7 +40,6 @@ class Writing:
         added = [entry.to_row() for each in paged for entry in each.entries]
         queries = self._queries
         return [
-            *self.claims([each.state for each in paged]),
             *over(queries["create_pages"], "pages", opened),
             *over(queries["touch_pages"], "pages", [touched[each] for each in sorted(touched)]),
             *over(queries["close_pages"], "pages", closed),
@@ -70,10 +72,15 @@ class Writing:
         rows: list[Row] = [{"id": state.source.page_id(state.page)}]
         return [*self.claims([state]), *over(self._queries["close_pages"], "pages", rows)]
 
-    def claims(self, states: Iterable[SourceState]) -> list[Statement]:
-        """What notes how far sources are, in the same order whoever writes."""
-        following = new_id()
-        rows = [each.to_row(following) for each in sorted(states, key=lambda s: s.source.id)]
+    def claims(self, states: Iterable[SourceState], following: str = "") -> list[Statement]:
+        """What notes how far sources are, in the same order whoever writes.
+
+        Args:
+            states: of the sources.
+            following: the version that they have from then on; a new one if it is left out.
+        """
+        version = following or new_id()
+        rows = [each.to_row(version) for each in sorted(states, key=lambda s: s.source.id)]
         return [
             *over(
                 self._queries["set_sources"],

@@ -2,16 +2,14 @@
 
 import asyncio
 import logging
-import time
 from typing import Generic, TypeVar
 
 from fourtier.memory.learning.learned import Learned, Method
+from fourtier.memory.learning.outage import ModelOutage
 from fourtier.models.text.structured import BadOutputError
 from fourtier.runtime.errors import (
     CallFailedError,
     DeadlineExceededError,
-    FourtierError,
-    OverloadedError,
     UnavailableError,
 )
 from fourtier.runtime.telemetry import CountedMetric
@@ -59,8 +57,7 @@ class ModelWithRules(Generic[Experience]):
         self._model = model
         self._rules = rules
         self._seconds = seconds
-        self._outage_seconds = outage_seconds
-        self._unavailable_since: float | None = None
+        self._outage = ModelOutage(outage_seconds)
 
     async def learn(self, experience: Experience) -> Learned:
         """Learn by the model, or by rule.
@@ -71,14 +68,14 @@ class ModelWithRules(Generic[Experience]):
         try:
             learned = await self._ask(experience)
         except (BadOutputError, CallFailedError, UnavailableError) as error:
-            if self._is_waited_for(error):
+            if self._outage.is_waited_for(error):
                 raise
             FALLBACKS.add(
                 1, {"messaging.consumer.group.name": self._service, "error.type": error.type}
             )
             log.warning("%s learns by rule, for the model failed: %s", self._service, error)
             return await self._rules.learn(experience)
-        self._unavailable_since = None
+        self._outage.end()
         return learned
 
     async def _ask(self, experience: Experience) -> Learned:
@@ -87,13 +84,3 @@ class ModelWithRules(Generic[Experience]):
                 return await self._model.learn(experience)
         except TimeoutError as error:
             raise DeadlineExceededError(COMPLETE.topic.name, self._seconds) from error
-
-    def _is_waited_for(self, error: FourtierError) -> bool:
-        if error.type == OverloadedError.type:
-            return True
-        if not error.temporary:
-            return False
-        now = time.monotonic()
-        if self._unavailable_since is None:
-            self._unavailable_since = now
-        return now - self._unavailable_since < self._outage_seconds

@@ -21,6 +21,7 @@ Kind = Literal[
     "facts",
     "wishes",
     "archive",
+    "memos",
     "episodes",
     "conversation",
     "history",

@@ -36,11 +36,16 @@ class BadOutputError(FourtierError):
 
 @dataclass
 class Usage:
-    """What completions took so far; one that failed counts, too."""
+    """What completions took so far; one that failed counts, too.
+
+    Attributes:
+        model: the name of the one that answered last.
+    """
 
     completions: int = 0
     in_token: int = 0
     out_token: int = 0
+    model: str = ""
 
 
 class StructuredModel:
@@ -97,6 +102,7 @@ class StructuredModel:
                     answer.append(piece.content)
                 self._usage.in_token += piece.in_token
                 self._usage.out_token += piece.out_token
+                self._usage.model = piece.model or self._usage.model
         return "".join(answer)
 
 
