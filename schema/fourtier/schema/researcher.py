@@ -56,15 +56,16 @@ class PlannedSearch(Message):
     """A search of the archive.
 
     `legs` are those that it takes, all of them if none. `kind` says where it comes from: it is the
-    whole question, follows a name, or was put by the model. One that follows a name has the entry
-    that the name is in.
+    whole question, follows a name, or was put by the model; or it is a page that the model wants to
+    read, which is not searched for. One that follows a name has the entry that the name is in.
     """
 
     query: str
-    kind: Literal["question", "name", "model"] = "question"
+    kind: Literal["question", "name", "model", "page"] = "question"
     legs: tuple[LegName, ...] = ()
     name: str = ""
     entry_id: OptionalName = ""
+    page_id: OptionalName = ""
 
 
 class Note(Message):

@@ -10,12 +10,14 @@ from fourtier.client.memory import ScopedCalls
 from fourtier.client.requests import InvalidRequestError, new_request
 from fourtier.schema.archive import (
     GET_PAGE,
+    LIST_MEMOS,
     LIST_PAGES,
     MAX_BLOCKS,
     REINDEX_ARCHIVE,
     SEARCH_ARCHIVE,
     STORE_DOCUMENT,
     GetPageResponse,
+    ListMemosResponse,
     ListPagesResponse,
     ReindexArchiveRequest,
     ReindexArchiveResponse,
@@ -146,6 +148,20 @@ class Archive(ScopedCalls):
     async def list(self, scope: Scope, *, limit: int = 100, offset: int = 0) -> ListPagesResponse:
         """Pages, those that were last added to first."""
         return await self._call(LIST_PAGES, scope, limit=limit, offset=offset)
+
+    async def memos(
+        self,
+        scope: Scope,
+        query: str = "",
+        *,
+        source: str = "",
+        limit: int = 100,
+        offset: int = 0,
+    ) -> ListMemosResponse:
+        """What closed pages are about: those of what was said last, or most similar to a query."""
+        return await self._call(
+            LIST_MEMOS, scope, query=query, source=source, limit=limit, offset=offset
+        )
 
     async def reindex(self, cursor: str = "") -> ReindexArchiveResponse:
         """Write a part of the index of all users anew; see `ReindexArchiveRequest`."""

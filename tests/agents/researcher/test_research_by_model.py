@@ -45,7 +45,9 @@ async def research(tmp_path: Path, played: Any, **parameters: Any):
         running_flow(tmp_path, FAST, settings=model.settings) as flow,
     ):
         settings = Settings(**model.settings)
-        choice = RoleChoice(flow.caller, settings, ResearcherParameters(**parameters))
+        # These flows have no archive: nobody waits for its memos.
+        chosen = ResearcherParameters(**{"memo_tokens": 0, **parameters})
+        choice = RoleChoice(flow.caller, settings, chosen)
 
         async def run(archive: Archive, **request: Any) -> list[ResearchProgress]:
             asked = ResearchRequest(user="ann", question=QUESTION, **request)

@@ -1,14 +1,16 @@
-"""What a model is shown of a research: entries by their handles, notes, and earlier searches.
+"""What a model is shown of a research: entries, notes, earlier searches, and memos of pages.
 
-All of it is quoted data (`models.text.quoting`). A handle names an entry in one research alone, so
-that the model never handles an id, and can name no entry that it was not shown.
+All of it is quoted data (`models.text.quoting`). A handle names an entry or a page in one research
+alone, so that the model never handles an id, and can name none that it was not shown.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 
 from fourtier.agents.researcher.candidates import Candidate
+from fourtier.agents.researcher.overview import Overview
 from fourtier.models.text.quoting import in_one_line, label, plain, quoted
 from fourtier.models.text.tokens import clip, count_tokens
+from fourtier.schema.archive import ArchiveMemo
 from fourtier.schema.researcher import Note, PlannedSearch
 
 #: The question, the notes, and one entry each get this part of the tokens at most.
@@ -26,6 +28,7 @@ class Material:
         self._tokens = tokens
         self._candidates: dict[str, Candidate] = {}
         self._handles: dict[str, str] = {}
+        self._memos: dict[str, ArchiveMemo] = {}
 
     def candidate(self, handle: str) -> Candidate | None:
         """The entry that was shown by that handle."""
@@ -44,6 +47,23 @@ class Material:
     def _name(self, candidate: Candidate, handle: str) -> None:
         self._candidates[handle] = candidate
         self._handles[candidate.entry.id] = handle
+
+    def memo(self, handle: str) -> ArchiveMemo | None:
+        """The memo that was shown by that handle."""
+        return self._memos.get(handle.strip(" []").upper())
+
+    def memos(self, overview: Overview) -> str:
+        """What pages of the archive are about, each with a handle; empty without memos."""
+        if not overview.memos:
+            return ""
+        for memo in overview.memos:
+            self._memos[f"M{len(self._memos) + 1}"] = memo
+        items = [
+            f"{handle} {memo.ended_at:%Y-%m-%d} {label(memo.source)}: {in_one_line(memo.content)}"
+            for handle, memo in self._memos.items()
+        ]
+        counted = f"{len(items)} of {max(overview.total, len(items))} shown"
+        return f"Memos of the archive's pages, {counted}:\n{quoted('memos', items)}"
 
     def question(self, text: str) -> str:
         """The question."""

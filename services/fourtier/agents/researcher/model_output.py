@@ -15,6 +15,9 @@ class WrittenPlan(_Written):
     info_needs: list[str] = Field(description="what has to be known to answer the question")
     keyword_collection: list[str] = Field(description="words that the entries have, a few for each")
     vector_queries: list[str] = Field(description="sentences that mean what the entries say")
+    page_index: list[str] = Field(
+        default=[], description="pages to read as a whole, such as M1; five at most, mostly none"
+    )
 
 
 class WrittenNote(_Written):

@@ -44,6 +44,12 @@ class ResearcherParameters(Parameters):
         description="for which working memory is waited for at each step of a research by a model; "
         "then the research is not kept, and begins anew when it is interrupted",
     )
+    memo_tokens: int = Field(
+        default=6_000,
+        ge=0,
+        description="of memos of the archive that the model is shown beside that when it plans: "
+        "half of them those most similar to the question, half the newest; 0: none",
+    )
     prompts: dict[Role, Prompt] = Field(
         default={}, description="instead of those that the model is asked with"
     )

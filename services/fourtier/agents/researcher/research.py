@@ -21,8 +21,9 @@ from fourtier.schema.researcher import (
     Stop,
 )
 
-#: Entries that a search may find: that for the question, one that follows a name, one by the model.
-_TOP_K: Mapping[str, int] = {"question": 40, "name": 5, "model": 10}
+#: Entries that a search may find: that for the question, one that follows a name, one by the model;
+#: and that are read of a page.
+_TOP_K: Mapping[str, int] = {"question": 40, "name": 5, "model": 10, "page": 60}
 
 
 class Search(Protocol):

@@ -4,6 +4,7 @@ from typing import get_args
 
 from fourtier.agents.researcher.budget import Budget
 from fourtier.agents.researcher.fallback import RolesWithFallback
+from fourtier.agents.researcher.overview import OverviewReader
 from fourtier.agents.researcher.parameters import ResearcherParameters
 from fourtier.agents.researcher.roles import Roles
 from fourtier.agents.researcher.roles_by_model import RolesByModel
@@ -39,5 +40,10 @@ class RoleChoice:
         budget = Budget(parameters.research_seconds, method, parameters.max_completions)
         if method == "rule":
             return rules, budget
-        model = RolesByModel(self._caller, self._prompts, budget, parameters.prompt_tokens)
+        overview = OverviewReader(
+            self._caller, request.scope, parameters.memo_tokens, request.embedding
+        )
+        model = RolesByModel(
+            self._caller, self._prompts, budget, parameters.prompt_tokens, overview
+        )
         return RolesWithFallback(model, rules, budget, parameters.completion_seconds), budget

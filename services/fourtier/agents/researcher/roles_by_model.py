@@ -23,6 +23,7 @@ from fourtier.agents.researcher.model_output import (
     WrittenPlan,
     WrittenRequests,
 )
+from fourtier.agents.researcher.overview import OverviewReader
 from fourtier.agents.researcher.planning import first_plan
 from fourtier.agents.researcher.roles import Plan
 from fourtier.models.text.quoting import in_one_line
@@ -39,6 +40,8 @@ T = TypeVar("T", bound=BaseModel)
 _ATTEMPTS = 2
 #: Queries of one kind in a plan, and requests of a follow-up; characters of each.
 _QUERIES, _MAX_QUERY = 5, 1_000
+#: Pages that are read as a whole.
+_PAGES = 5
 #: Notes, and characters of each; a longer one is dropped.
 _NOTES, _MAX_NOTE = 30, 1_000
 _WORDS: tuple[LegName, ...] = ("words",)
@@ -51,24 +54,34 @@ class RolesByModel:
     Args:
         prompts: the instructions of each role.
         budget: counts the completions, and limits them.
-        tokens: that the model is shown at a time, without the instructions.
+        tokens: that the model is shown at a time, without the instructions and the memos.
+        overview: of the archive, for the plan.
     """
 
     def __init__(
-        self, caller: Caller, prompts: Mapping[Role, str], budget: Budget, tokens: int
+        self,
+        caller: Caller,
+        prompts: Mapping[Role, str],
+        budget: Budget,
+        tokens: int,
+        overview: OverviewReader,
     ) -> None:
         self._model = StructuredModel(caller, _ATTEMPTS, budget.usage)
         self._prompts = prompts
         self._budget = budget
         self._material = Material(tokens)
+        self._overview = overview
 
     async def plan(self, findings: Findings) -> Plan:
-        """Search for the question, for keywords and for what is meant."""
-        written = await self._ask("plan", [self._question(findings)], WrittenPlan)
+        """Search for the question, for keywords and for what is meant, and read pages."""
+        memos = self._material.memos(await self._overview.read(findings.question.text))
+        shown = [self._question(findings), *([memos] if memos else [])]
+        written = await self._ask("plan", shown, WrittenPlan)
         first = first_plan(findings.question)
         keywords = _searches(written.keyword_collection, first, _WORDS)
         meant = _searches(written.vector_queries, [*first, *keywords], _MEANING)
-        return Plan([*first, *keywords, *meant], tuple(_queries(written.info_needs)))
+        wanted = self._pages(written.page_index)
+        return Plan([*first, *keywords, *meant, *wanted], tuple(_queries(written.info_needs)))
 
     async def integrate(self, findings: Findings) -> tuple[Note, ...]:
         """The notes anew, with what the newest entries say, as many as fit; else as they are."""
@@ -99,6 +112,17 @@ class RolesByModel:
         ]
         written = await self._ask("follow_up", shown, WrittenRequests)
         return _searches(written.new_requests, findings.done, ())
+
+    def _pages(self, handles: Iterable[str]) -> list[PlannedSearch]:
+        """The first of the pages whose memos were shown, each once."""
+        named = [memo for each in handles if (memo := self._material.memo(each))]
+        pages = {memo.page_id: memo for memo in named}
+        return [
+            PlannedSearch(
+                query=f"page {memo.page_number} of {memo.source}", kind="page", page_id=page_id
+            )
+            for page_id, memo in islice(pages.items(), _PAGES)
+        ]
 
     def _question(self, findings: Findings) -> str:
         return self._material.question(findings.question.text)

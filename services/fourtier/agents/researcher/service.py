@@ -11,6 +11,7 @@ from fourtier.agents.researcher.budget import Budget
 from fourtier.agents.researcher.checkpoint import Checkpoint
 from fourtier.agents.researcher.checkpoint_store import CheckpointStore
 from fourtier.agents.researcher.journal import Journal, Recovered
+from fourtier.agents.researcher.overview import read_page
 from fourtier.agents.researcher.parameters import ResearcherParameters
 from fourtier.agents.researcher.recovering import recover, told_again
 from fourtier.agents.researcher.research import Research, Search
@@ -128,6 +129,8 @@ class ResearcherService(Service):
 
     def _search_for(self, request: ResearchRequest) -> Search:
         async def search(planned: PlannedSearch, top_k: int) -> SearchArchiveResponse:
+            if planned.kind == "page":
+                return await read_page(self._caller, request.scope, planned.page_id, top_k)
             return await self._caller.call(
                 SEARCH_ARCHIVE,
                 SearchArchiveRequest(

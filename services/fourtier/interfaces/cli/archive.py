@@ -15,10 +15,17 @@ from fourtier.interfaces.cli.options import (
     Limit,
     User,
 )
-from fourtier.interfaces.cli.output import errors, print_items, print_json, print_text, progress_bar
+from fourtier.interfaces.cli.output import (
+    errors,
+    one_line,
+    print_items,
+    print_json,
+    print_text,
+    progress_bar,
+)
 
 if TYPE_CHECKING:
-    from fourtier.schema.archive import ArchivePage
+    from fourtier.schema.archive import ArchiveMemo, ArchivePage
 
 archive = typer.Typer(
     help="What was said and read, word for word.",
@@ -83,6 +90,8 @@ def show(
         print_json([entry.model_dump(mode="json", exclude_none=True) for entry in read.entries])
         return
     print_text(_heading(read.page))
+    if read.page.memo:
+        print_text(f"   {_memo(read.page.memo)}", style="dim")
     for number, entry in enumerate(read.entries, start=1):
         print_entry(number, entry)
 
@@ -102,13 +111,47 @@ def list_pages(
     listed = with_client(flow, lambda client: client.archive.list(scope, limit=limit))
     print_items(
         listed.pages,
-        ["id", "page"],
-        lambda page: [page.id, _heading(page)],
+        ["id", "page", "memo"],
+        lambda page: [page.id, _heading(page), page.memo.content if page.memo else ""],
         as_json=as_json,
         none=f"The archive of {user}/{collection} is empty.",
     )
     if not as_json and listed.pages:
         print_text(f"{len(listed.pages)} of {listed.total} pages of {user}/{collection}")
+
+
+@archive.command("memos", epilog='Example: fourtier archive memos --user ann --query "the boat"')
+def list_memos(
+    user: User,
+    collection: Collection = DEFAULT_COLLECTION,
+    flow: FlowName = DEFAULT_FLOW,
+    limit: Limit = 50,
+    query: Annotated[str, typer.Option(help="Those that are most similar to it.")] = "",
+    source: Annotated[str, typer.Option(help="Only of this conversation or document.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Show what closed pages are about, those of what was said last first."""
+    from fourtier.schema.message import Scope
+
+    scope = Scope(user, collection)
+    listed = with_client(
+        flow, lambda client: client.archive.memos(scope, query, source=source, limit=limit)
+    )
+    print_items(
+        listed.memos,
+        ["page", "of", "memo"],
+        lambda memo: [
+            memo.page_id,
+            f"{memo.source_kind} {memo.source}, page {memo.page_number}",
+            _memo(memo),
+        ],
+        as_json=as_json,
+        none=f"{user}/{collection} has no memos.",
+    )
+    for what, reason in listed.left_out.items():
+        errors.print(f"[yellow]fourtier:[/] not searched by {what}: {reason}")
+    if not as_json and listed.memos:
+        print_text(f"{len(listed.memos)} of {listed.total} memos of {user}/{collection}")
 
 
 @archive.command("reindex", epilog="Example: fourtier archive reindex --flow cluster")
@@ -131,3 +174,8 @@ def _heading(page: "ArchivePage") -> str:
         f"{page.source_kind} {page.source}, page {page.number}: {page.entries} entries, "
         f"{page.started_at:%Y-%m-%d %H:%M} to {page.ended_at:%Y-%m-%d %H:%M}, {state}"
     )
+
+
+def _memo(memo: "ArchiveMemo") -> str:
+    by = memo.model or "a model" if memo.method == "llm" else "rule"
+    return f"{one_line(memo.content)} (by {by})"
