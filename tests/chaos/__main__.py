@@ -24,6 +24,7 @@ FORGETFUL = (
     "conversations",
     "working-memory",
     "archive",
+    "memoriser",
     "extraction",
     "promotion",
 )

@@ -9,6 +9,7 @@ ROAD: dict[str, dict[str, Any]] = {
     "episodes": {},
     "conversations": {},
     "archive": {},
+    "memoriser": {"method": "rule"},
     "researcher": {},
     "working-memory": {},
     "extraction": {"method": "statements"},

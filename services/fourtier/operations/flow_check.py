@@ -13,6 +13,7 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "archive": ("embeddings",),
     "episodes": ("embeddings",),
     "facts": ("embeddings",),
+    "memoriser": ("archive",),
     "researcher": ("archive",),
 }
 #: What a user loses where a service is missing; the others work without it.
@@ -34,11 +35,13 @@ _LOSSES: Mapping[str, Mapping[str, str]] = {
     "researcher": {
         "working-memory": "a research by the model that is cut off begins again",
     },
+    "archive": {"memoriser": "the pages of the archive have no memos"},
     "conversations": {"promotion": "nothing lasting is made of a conversation that ends"},
 }
 #: Parameters by which a service works with the language model.
 _BY_MODEL = {
     "extraction": "method",
+    "memoriser": "method",
     "promotion": "method",
     "researcher": "method",
     "working-memory": "compression",

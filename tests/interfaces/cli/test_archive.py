@@ -8,13 +8,20 @@ import pytest
 from fourtier.runtime.rpc.routes import Route, call_route
 from fourtier.schema.archive import (
     GET_PAGE,
+    LIST_MEMOS,
+    LIST_PAGES,
     SEARCH_ARCHIVE,
     ArchiveEntry,
     ArchiveHit,
+    ArchiveMemo,
     ArchivePage,
     FoundBy,
     GetPageRequest,
     GetPageResponse,
+    ListMemosRequest,
+    ListMemosResponse,
+    ListPagesRequest,
+    ListPagesResponse,
     SearchArchiveRequest,
     SearchArchiveResponse,
 )
@@ -47,6 +54,21 @@ PAGE = ArchivePage(
     closed=False,
     started_at=SAID_AT,
     ended_at=SAID_AT,
+)
+
+
+MEMO = ArchiveMemo(
+    id="m1",
+    page_id="p1",
+    page_hash="h",
+    source="c1",
+    page_number=1,
+    content="Two\x1b[2J boats.",
+    method="llm",
+    model="big",
+    started_at=SAID_AT,
+    ended_at=SAID_AT,
+    made_at=SAID_AT,
 )
 
 
@@ -105,6 +127,44 @@ def test_a_page_is_shown_by_its_id_and_by_that_of_an_entry(
     assert lines[1:] == ["1. Mia (2026-03-01 10:00), c1", "   One.", "   \\x1b[2JTwo.", "   e1"]
     assert fourtier("archive", "show", identity, "--user", "ann", "--json") == 0
     assert json.loads(fourtier.out)[0]["id"] == "e1"
+
+
+def test_a_page_is_shown_and_listed_with_its_memo(fourtier: Command) -> None:
+    page = PAGE.model_copy(update={"memo": MEMO})
+
+    async def get(_: GetPageRequest) -> GetPageResponse:
+        return GetPageResponse(page=page, entries=(SAID,))
+
+    async def list_pages(_: ListPagesRequest) -> ListPagesResponse:
+        return ListPagesResponse(pages=(page,), total=1)
+
+    fourtier.routes = [call_route(GET_PAGE, get), call_route(LIST_PAGES, list_pages)]
+    assert fourtier("archive", "show", "p1", "--user", "ann") == 0
+    assert fourtier.out.splitlines()[1] == "   Two\\x1b[2J boats. (by big)"
+    assert fourtier("archive", "list", "--user", "ann") == 0
+    assert "boats." in fourtier.said
+
+
+def test_memos_are_listed_with_who_made_them_and_how_many_there_are(fourtier: Command) -> None:
+    asked: list[ListMemosRequest] = []
+
+    async def list_memos(request: ListMemosRequest) -> ListMemosResponse:
+        asked.append(request)
+        by_rule = MEMO.model_copy(update={"id": "m2", "method": "rule", "model": ""})
+        found = () if request.source == "none" else (MEMO, by_rule)
+        return ListMemosResponse(memos=found, total=7, left_out={"meaning": "no vector"})
+
+    fourtier.routes = [call_route(LIST_MEMOS, list_memos)]
+    assert fourtier("archive", "memos", "--user", "ann", "--query", "boats", "-n", "2") == 0
+    assert "(by big)" in fourtier.said
+    assert "(by rule)" in fourtier.said
+    assert "2 of 7 memos of ann/default" in fourtier.said
+    assert "not searched by meaning: no vector" in fourtier.said
+    assert (asked[0].user, asked[0].query, asked[0].limit) == ("ann", "boats", 2)
+    assert fourtier("archive", "memos", "--user", "ann", "--json") == 0
+    assert json.loads(fourtier.out)[0]["content"] == MEMO.content
+    assert fourtier("archive", "memos", "--user", "ann", "--source", "none") == 0
+    assert "ann/default has no memos." in fourtier.said
 
 
 def test_a_page_that_is_not_there_exits_with_1(fourtier: Command) -> None:

@@ -83,6 +83,7 @@ async def test_everything_is_made_and_a_repetition_changes_nothing(
     assert await groups(raw, namespace, "facts.store") == ["facts"]
     hearing = ["archive", "conversations", "extraction"]
     assert await groups(raw, namespace, "invocation.ended") == hearing
+    assert await groups(raw, namespace, "page.closed") == ["memoriser"]
     assert await groups(raw, namespace, "conversations.delete") == ["archive", "conversations"]
     assert await groups(raw, namespace, "dead-letters.agent") == ["operator"]
 
