@@ -1,6 +1,6 @@
 """Memos in the archive: which are stored, how they are found, and when they go."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -287,16 +287,8 @@ async def test_memos_go_when_what_they_tell_expires(tmp_path: Path) -> None:
 
 
 async def test_the_index_of_memos_is_made_from_the_graph(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, opened: list[MemoIndex]
 ) -> None:
-    opened: list[MemoIndex] = []
-    init = MemoIndex.__init__
-
-    def noted(self: MemoIndex, *arguments: Any) -> None:
-        init(self, *arguments)
-        opened.append(self)
-
-    monkeypatch.setattr(MemoIndex, "__init__", noted)
     async with running_flow(tmp_path, SERVICES) as flow:
         (page,) = await closed(flow, "a")
         await write(flow, page, "Torvald fixes the violoncello.")
@@ -305,3 +297,96 @@ async def test_the_index_of_memos_is_made_from_the_graph(
         async with client_on(flow.bus) as client:
             assert await reindex_archive(client) == 2, "entries alone are counted"
         assert await contents(flow, query="violoncello") == ["Torvald fixes the violoncello."]
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[MemoIndex]:
+    """The indexes that archives open from now on."""
+    found: list[MemoIndex] = []
+    init = MemoIndex.__init__
+
+    def noted(self: MemoIndex, *arguments: Any) -> None:
+        init(self, *arguments)
+        found.append(self)
+
+    monkeypatch.setattr(MemoIndex, "__init__", noted)
+    return found
+
+
+def before_first(
+    monkeypatch: pytest.MonkeyPatch, method: str, do: Callable[[], Awaitable[Any]]
+) -> None:
+    """Have something done before the index of memos is written, or deleted from, for once."""
+    original, done = getattr(MemoIndex, method), list[None]()
+
+    async def interrupted(self: MemoIndex, *arguments: Any) -> None:
+        if not done:
+            done.append(None)
+            await do()
+        await original(self, *arguments)
+
+    monkeypatch.setattr(MemoIndex, method, interrupted)
+
+
+async def points(opened: Sequence[MemoIndex]) -> int:
+    return await opened[0]._vectors.count(ANN)
+
+
+async def test_no_point_of_a_memo_is_left_that_is_not_there(
+    tmp_path: Path, opened: list[MemoIndex]
+) -> None:
+    async with running_flow(tmp_path, SERVICES) as flow:
+        a, *_ = await chain(flow)
+        assert await points(opened) == 4
+        await erase(flow, ids=("a-1",))
+        assert await points(opened) == 1
+        assert not (await write(flow, a, "Late.")).stored
+        assert await points(opened) == 1
+
+
+async def test_a_page_that_is_forgotten_while_its_memo_is_stored_has_none(
+    tmp_path: Path, opened: list[MemoIndex], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running_flow(tmp_path, SERVICES) as flow:
+        (page,) = await closed(flow, "a")
+        before_first(monkeypatch, "write", lambda: erase(flow, ids=("a-1",)))
+        assert (await write(flow, page, "The boat of a.")).reason == "page-changed"
+        assert await memos(flow) == []
+        assert await points(opened) == 0
+
+
+async def test_a_shown_memo_that_goes_while_another_is_stored_takes_that_with_it(
+    tmp_path: Path, opened: list[MemoIndex], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running_flow(tmp_path, SERVICES) as flow:
+        a, b = await closed(flow, "a", "b")
+        await write(flow, a, "Memo of a.")
+        shown = await memo_on(flow, a)
+        before_first(monkeypatch, "write", lambda: erase(flow, ids=("a-1",)))
+        assert (await write(flow, b, "Words of a.", shown)).reason == "shown-changed"
+        assert await memos(flow) == []
+        assert await points(opened) == 0
+
+
+async def test_a_memo_that_comes_while_what_it_was_shown_is_forgotten_goes_too(
+    tmp_path: Path, opened: list[MemoIndex], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running_flow(tmp_path, SERVICES) as flow:
+        a, b = await closed(flow, "a", "b")
+        await write(flow, a, "Memo of a.")
+        shown = await memo_on(flow, a)
+        before_first(monkeypatch, "delete", lambda: write(flow, b, "Words of a.", shown))
+        assert await erase(flow, ids=("a-1",)) == 1
+        assert await memos(flow) == []
+        assert await points(opened) == 0
+
+
+async def test_a_memo_of_a_whole_source_that_is_forgotten_meanwhile_is_not_left_behind(
+    tmp_path: Path, opened: list[MemoIndex], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page that the memo is of goes with its source, and the memo that was there with both."""
+    async with running_flow(tmp_path, SERVICES) as flow:
+        (page,) = await closed(flow, "a")
+        before_first(monkeypatch, "write", lambda: erase(flow, conversation_id="a"))
+        assert (await write(flow, page, "The boat of a.")).reason == "no-page"
+        assert (await pages(flow), await memos(flow), await points(opened)) == ([], [], 0)
