@@ -1,5 +1,6 @@
 """The planner by a model sees memos of the archive, and may read the pages that they are of."""
 
+import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -110,9 +111,9 @@ async def test_invented_and_sixth_pages_are_dropped(tmp_path: Path) -> None:
         await with_memos(flow, 8)
         made = await research(flow)
         named = [each for each in made[0].searches if each.kind == "page"]
-        assert len(named) == len({each.page_id for each in named}) == 5
-        known = {page.id for page in await pages(flow)}
-        assert {each.page_id for each in named} <= known
+        shown = dict(re.findall(r"^- (M\d+) \S+ (d\d+):", played.shown("plan")[0], re.MULTILINE))
+        sources = {page.source: page.id for page in await pages(flow)}
+        assert [each.page_id for each in named] == [sources[shown[f"M{n}"]] for n in range(1, 6)]
         assert receipt(made).degraded == {}
         assert evidence(made)
 

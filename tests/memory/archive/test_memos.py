@@ -315,17 +315,21 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[MemoIndex]:
 
 def before_first(
     monkeypatch: pytest.MonkeyPatch, method: str, do: Callable[[], Awaitable[Any]]
-) -> None:
-    """Have something done before the index of memos is written, or deleted from, for once."""
-    original, done = getattr(MemoIndex, method), list[None]()
+) -> list[Any]:
+    """Have something done before the index of memos is written, or deleted from, for once.
+
+    What came of it is in the list. It counts for flows that are opened behind it.
+    """
+    original, begun, done = getattr(MemoIndex, method), list[None](), list[Any]()
 
     async def interrupted(self: MemoIndex, *arguments: Any) -> None:
-        if not done:
-            done.append(None)
-            await do()
+        if not begun:
+            begun.append(None)
+            done.append(await do())
         await original(self, *arguments)
 
     monkeypatch.setattr(MemoIndex, method, interrupted)
+    return done
 
 
 async def points(opened: Sequence[MemoIndex]) -> int:
@@ -349,8 +353,9 @@ async def test_a_page_that_is_forgotten_while_its_memo_is_stored_has_none(
 ) -> None:
     async with running_flow(tmp_path, SERVICES) as flow:
         (page,) = await closed(flow, "a")
-        before_first(monkeypatch, "write", lambda: erase(flow, ids=("a-1",)))
+        done = before_first(monkeypatch, "write", lambda: erase(flow, ids=("a-1",)))
         assert (await write(flow, page, "The boat of a.")).reason == "page-changed"
+        assert done == [1]
         assert await memos(flow) == []
         assert await points(opened) == 0
 
@@ -362,8 +367,9 @@ async def test_a_shown_memo_that_goes_while_another_is_stored_takes_that_with_it
         a, b = await closed(flow, "a", "b")
         await write(flow, a, "Memo of a.")
         shown = await memo_on(flow, a)
-        before_first(monkeypatch, "write", lambda: erase(flow, ids=("a-1",)))
+        done = before_first(monkeypatch, "write", lambda: erase(flow, ids=("a-1",)))
         assert (await write(flow, b, "Words of a.", shown)).reason == "shown-changed"
+        assert done == [1]
         assert await memos(flow) == []
         assert await points(opened) == 0
 
@@ -371,12 +377,16 @@ async def test_a_shown_memo_that_goes_while_another_is_stored_takes_that_with_it
 async def test_a_memo_that_comes_while_what_it_was_shown_is_forgotten_goes_too(
     tmp_path: Path, opened: list[MemoIndex], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    async def meanwhile() -> SetMemoResponse:
+        return await write(flow, b, "Words of a.", shown)
+
+    done = before_first(monkeypatch, "delete", meanwhile)
     async with running_flow(tmp_path, SERVICES) as flow:
         a, b = await closed(flow, "a", "b")
         await write(flow, a, "Memo of a.")
         shown = await memo_on(flow, a)
-        before_first(monkeypatch, "delete", lambda: write(flow, b, "Words of a.", shown))
         assert await erase(flow, ids=("a-1",)) == 1
+        assert done == [SetMemoResponse(stored=True)]
         assert await memos(flow) == []
         assert await points(opened) == 0
 
@@ -387,6 +397,7 @@ async def test_a_memo_of_a_whole_source_that_is_forgotten_meanwhile_is_not_left_
     """The page that the memo is of goes with its source, and the memo that was there with both."""
     async with running_flow(tmp_path, SERVICES) as flow:
         (page,) = await closed(flow, "a")
-        before_first(monkeypatch, "write", lambda: erase(flow, conversation_id="a"))
+        done = before_first(monkeypatch, "write", lambda: erase(flow, conversation_id="a"))
         assert (await write(flow, page, "The boat of a.")).reason == "no-page"
+        assert done == [2]
         assert (await pages(flow), await memos(flow), await points(opened)) == ([], [], 0)
