@@ -1,7 +1,6 @@
 """Conversations whose pages get memos, and how these are read."""
 
 from collections.abc import Callable, Sequence
-from datetime import timedelta
 from typing import Any
 
 from fourtier.schema.archive import (
@@ -104,6 +103,3 @@ async def memo_of(flow: RunningFlow, conversation_id: str = "c1") -> ArchiveMemo
 async def told_again(flow: RunningFlow, page_id: str, user: str = "ann") -> None:
     """Redeliver the event of a page."""
     await flow.caller.publish(PAGE_CLOSED, PageClosed(user=user, page_id=page_id))
-
-
-LATER = timedelta(days=1)
