@@ -42,10 +42,11 @@ async def explain(client: "Client", scope: Scope, run_id: str) -> Why | None:
     if not run.run_id:
         return None
     words = await _words(client, scope, run.considered)
-    return Why(
-        run,
-        [ConsideredMemory(each, *words.get((each.tier, each.id), ())) for each in run.considered],
-    )
+    memories: list[ConsideredMemory] = []
+    for each in run.considered:
+        content, timestamp = words.get((each.tier, each.id), (None, None))
+        memories.append(ConsideredMemory(each, content, timestamp))
+    return Why(run, memories)
 
 
 async def _words(

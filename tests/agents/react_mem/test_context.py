@@ -298,7 +298,7 @@ def test_a_long_episode_is_cut_and_does_not_hide_those_behind_it() -> None:
     memories = Memories(episodes=(episode(1, "Sail " * 1_000), episode(2), episode(3)))
     context = built(memories, budget=400, shares=only("episodes"))
     assert [each.id for each in context.memories] == ["e1", "e2", "e3"]
-    assert " … [cut]" in context.data
+    assert " …. Steps: searched" in context.data
     assert "Book trip 3" in context.data
     assert tokens_of(context) <= BASE + 400
 

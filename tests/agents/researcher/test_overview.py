@@ -27,6 +27,7 @@ async def researching(
         "completion": {"attempts": 1},
         "embeddings": {},
         "archive": {},
+        "working-memory": {},
         "researcher": {"method": "llm", **parameters},
     }
     async with (

@@ -92,6 +92,7 @@ def _steps(episode: Episode) -> list[str]:
 
 def _fitting(steps: Sequence[str], tokens: int) -> str:
     """The steps with as many of their arguments as fit, and without results."""
+    shown = ""
     for number in _ARGUMENTS:
         shown = "; ".join(_without_repetitions(_brief(step, number) for step in steps))
         if count_tokens(shown) <= tokens:
