@@ -155,6 +155,8 @@ async def test_what_is_shown_goes_after_a_yes_and_does_not_come_back(tmp_path: P
         (left,) = record.invocations
         assert (left.query, left.summary) == ("Yes, please.", "Used forget.")
         assert left.result.startswith("Forgotten for good: 1 facts")
+        forgot = await talk.client.conversations.run(ANN, "r4")
+        assert (forgot.run_id, forgot.considered) == ("r4", ())
 
 
 @pytest.mark.parametrize("word", ["No.", "yes?", "Not all of it", "What is my hideout?"])
