@@ -249,7 +249,12 @@ async def test_a_fact_takes_every_exchange_with_it_in_which_it_was_said(tmp_path
 async def test_the_episode_of_a_conversation_goes_with_an_exchange_of_it(tmp_path: Path) -> None:
     """Its lines are too short to be found by the words of what was said."""
     async with flow(tmp_path, promotion="statements") as (client, model):
-        await tell(client, r1=TEA, r2=LONG)
+        await tell(client, r1=f"{TEA} Which teapot suits green tea?", r2=LONG)
+
+        async def learned() -> bool:
+            return TOLD in [fact.content for fact in (await client.facts.list(ANN)).facts]
+
+        await wait_until(learned)
         assert await client.conversations.end(ANN, "c1")
         await behind(client, model, '"goal"')
         assert HIDDEN in (await client.episodes.list(ANN)).model_dump_json()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from fourtier.memory.promotion.record import theme
 from fourtier.runtime.bus.contract import Address, Mode
 from fourtier.runtime.process.host import OPERATOR
 from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
@@ -184,6 +185,19 @@ async def test_plain_talk_with_the_agent_leaves_no_episode(promotion: Promotion)
 
     assert [fact.invocation_id for fact in promotion.facts.heard] == ["r1"]
     assert promotion.episodes.heard == []
+
+
+@pytest.mark.parametrize(("summary", "number"), [("Used calculator.", 1), ("Used store_fact.", 0)])
+def test_what_a_tool_was_used_for_is_a_theme_unless_it_is_memorys(
+    summary: str, number: int
+) -> None:
+    task = InvocationSummary(
+        query="Split 1,200 dollars among 8 people.",
+        summary=summary,
+        result="150.",
+        timestamp=START,
+    )
+    assert theme([task]) == (task.query if number else "")
 
 
 async def test_a_wish_that_is_answered_is_a_goal_though_it_is_no_question(

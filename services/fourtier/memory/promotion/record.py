@@ -8,6 +8,7 @@ from fourtier.memory.statements.leading_phrases import without_leading_phrases
 from fourtier.memory.statements.sentence_kinds import Kind, content_words, kind_of
 from fourtier.memory.statements.sentences import sentences
 from fourtier.memory.statements.text import shorten
+from fourtier.schema.agent import MEMORY_TOOL_NAMES
 from fourtier.schema.conversations import InvocationSummary
 
 _SAID, _DONE = 160, 130
@@ -20,7 +21,9 @@ _WISH = re.compile(
 
 
 def theme(invocations: Sequence[InvocationSummary]) -> str:
-    """The first real question or request that the agent answered, or else wish; empty if none.
+    """The first question or request that was answered, else a wish, or what a tool was used for.
+
+    Empty where there is none of them.
 
     Who only tells of a great weekend attempts nothing, and the same is true of people who talk to
     each other: no later task goes better because of it.
@@ -35,9 +38,15 @@ def theme(invocations: Sequence[InvocationSummary]) -> str:
                 continue
             if kind_of(sentence) in {Kind.QUESTION, Kind.REQUEST}:
                 return sentence
-            if not wished and _WISH.match(sentence):
+            if not wished and (_WISH.match(sentence) or _did_something(invocation)):
                 wished = sentence
     return wished
+
+
+def _did_something(invocation: InvocationSummary) -> bool:
+    """Whether the agent used a tool that is not one of its memory's."""
+    used = re.findall(r"(?:^Used|, then) (\S+?)(?=[.,\s])", f"{invocation.summary} ")
+    return any(tool not in MEMORY_TOOL_NAMES for tool in used)
 
 
 def step_of(invocation: InvocationSummary) -> str:
