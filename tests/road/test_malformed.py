@@ -99,7 +99,7 @@ async def read_dead_letters(bus: Bus, stack: AsyncExitStack) -> dict[str, Subscr
     }
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1_200)
 async def test_malformed_messages_go_to_the_dead_letter_queue(tmp_path: Path) -> None:
     handlers = {service: {topic.name for topic in handled_by(service)} for service in ROAD}
 
