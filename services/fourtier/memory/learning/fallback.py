@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
 from fourtier.memory.learning.learned import Learned, Method
@@ -17,6 +18,7 @@ from fourtier.schema.completion import COMPLETE
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
 Experience = TypeVar("Experience")
 
 FALLBACKS = CountedMetric(
@@ -24,6 +26,48 @@ FALLBACKS = CountedMetric(
     "messages that were learned from by rule because the model could not be used",
     "{message}",
 )
+
+
+class Fallback:
+    """Asks a model, and goes by rule where it cannot be used; see `ModelWithRules`.
+
+    Args:
+        what: is done, as the log says it.
+        service: by whose name failures are counted.
+        seconds: that the model may take.
+        outage_seconds: for how long messages wait for a model that is unavailable.
+    """
+
+    def __init__(self, what: str, service: str, seconds: float, outage_seconds: float) -> None:
+        self._what = what
+        self._service = service
+        self._seconds = seconds
+        self._outage = ModelOutage(outage_seconds)
+
+    async def ask(self, model: Callable[[], Awaitable[T]], rule: Callable[[], Awaitable[T]]) -> T:
+        """What the model answers, or the rule.
+
+        Raises:
+            CallFailedError, UnavailableError: the model is unavailable, and waited for.
+        """
+        try:
+            answer = await self._in_time(model)
+        except (BadOutputError, CallFailedError, UnavailableError) as error:
+            if self._outage.is_waited_for(error):
+                raise
+            group = {"messaging.consumer.group.name": self._service}
+            FALLBACKS.add(1, {**group, "error.type": error.type})
+            log.warning("%s by rule, for the model failed: %s", self._what, error)
+            return await rule()
+        self._outage.end()
+        return answer
+
+    async def _in_time(self, model: Callable[[], Awaitable[T]]) -> T:
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await model()
+        except TimeoutError as error:
+            raise DeadlineExceededError(COMPLETE.topic.name, self._seconds) from error
 
 
 class ModelWithRules(Generic[Experience]):
@@ -53,11 +97,9 @@ class ModelWithRules(Generic[Experience]):
         seconds: float,
         outage_seconds: float,
     ) -> None:
-        self._service = service
         self._model = model
         self._rules = rules
-        self._seconds = seconds
-        self._outage = ModelOutage(outage_seconds)
+        self._fallback = Fallback(f"{service} learns", service, seconds, outage_seconds)
 
     async def learn(self, experience: Experience) -> Learned:
         """Learn by the model, or by rule.
@@ -65,22 +107,6 @@ class ModelWithRules(Generic[Experience]):
         Raises:
             CallFailedError, UnavailableError: the model is unavailable, and waited for.
         """
-        try:
-            learned = await self._ask(experience)
-        except (BadOutputError, CallFailedError, UnavailableError) as error:
-            if self._outage.is_waited_for(error):
-                raise
-            FALLBACKS.add(
-                1, {"messaging.consumer.group.name": self._service, "error.type": error.type}
-            )
-            log.warning("%s learns by rule, for the model failed: %s", self._service, error)
-            return await self._rules.learn(experience)
-        self._outage.end()
-        return learned
-
-    async def _ask(self, experience: Experience) -> Learned:
-        try:
-            async with asyncio.timeout(self._seconds):
-                return await self._model.learn(experience)
-        except TimeoutError as error:
-            raise DeadlineExceededError(COMPLETE.topic.name, self._seconds) from error
+        return await self._fallback.ask(
+            lambda: self._model.learn(experience), lambda: self._rules.learn(experience)
+        )

@@ -1,17 +1,8 @@
 """A model that makes memos, and the rule where it cannot be used."""
 
-import asyncio
-import logging
-
-from fourtier.memory.learning.fallback import FALLBACKS
-from fourtier.memory.learning.outage import ModelOutage
+from fourtier.memory.learning.fallback import Fallback
 from fourtier.memory.memoriser.memo import Method, WrittenMemo
 from fourtier.memory.memoriser.page import ClosedPage
-from fourtier.models.text.structured import BadOutputError
-from fourtier.runtime.errors import CallFailedError, DeadlineExceededError, UnavailableError
-from fourtier.schema.completion import COMPLETE
-
-log = logging.getLogger(__name__)
 
 
 class ModelWithRule:
@@ -34,11 +25,9 @@ class ModelWithRule:
         seconds: float,
         outage_seconds: float,
     ) -> None:
-        self._service = service
         self._model = model
         self._rule = rule
-        self._seconds = seconds
-        self._outage = ModelOutage(outage_seconds)
+        self._fallback = Fallback(f"{service} goes", service, seconds, outage_seconds)
 
     async def write(self, page: ClosedPage) -> WrittenMemo:
         """Say what a page is about.
@@ -46,21 +35,6 @@ class ModelWithRule:
         Raises:
             CallFailedError, UnavailableError: the model is unavailable, and waited for.
         """
-        try:
-            written = await self._ask(page)
-        except (BadOutputError, CallFailedError, UnavailableError) as error:
-            if self._outage.is_waited_for(error):
-                raise
-            group = {"messaging.consumer.group.name": self._service}
-            FALLBACKS.add(1, {**group, "error.type": error.type})
-            log.warning("%s goes by rule, for the model failed: %s", self._service, error)
-            return await self._rule.write(page)
-        self._outage.end()
-        return written
-
-    async def _ask(self, page: ClosedPage) -> WrittenMemo:
-        try:
-            async with asyncio.timeout(self._seconds):
-                return await self._model.write(page)
-        except TimeoutError as error:
-            raise DeadlineExceededError(COMPLETE.topic.name, self._seconds) from error
+        return await self._fallback.ask(
+            lambda: self._model.write(page), lambda: self._rule.write(page)
+        )
