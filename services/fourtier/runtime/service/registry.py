@@ -1,7 +1,9 @@
 """Which services there are: the entry points of group `fourtier.services`."""
 
+import sys
 from collections.abc import Iterable, Iterator
-from importlib.metadata import entry_points
+from functools import lru_cache
+from importlib.metadata import EntryPoints, entry_points
 
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.service.declaration import Handler, Service
@@ -11,7 +13,7 @@ GROUP = "fourtier.services"
 
 def service_names() -> list[str]:
     """All installed services, in alphabetical order."""
-    return sorted({entry.name for entry in entry_points(group=GROUP)})
+    return sorted({entry.name for entry in _installed(tuple(sys.path))})
 
 
 def load_service(name: str) -> type[Service]:
@@ -21,7 +23,7 @@ def load_service(name: str) -> type[Service]:
         StartupError: no such service is installed, it cannot be imported, or it is not a service of
             that name.
     """
-    found = list(entry_points(group=GROUP, name=name))
+    found = list(_installed(tuple(sys.path)).select(name=name))
     if not found:
         raise StartupError(f"there is no service {name!r}; there are: {', '.join(service_names())}")
     try:
@@ -44,3 +46,9 @@ def declared_handlers(services: Iterable[str]) -> Iterator[tuple[str, Handler]]:
     for name in services:
         for handler in load_service(name).handlers():
             yield name, handler
+
+
+@lru_cache(maxsize=1)
+def _installed(_places: tuple[str, ...]) -> EntryPoints:
+    """The entry points in these places: to find them is to read the list of each package there."""
+    return entry_points(group=GROUP)
