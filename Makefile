@@ -28,7 +28,7 @@ run: install ## Start the whole flow on this machine and talk to it
 	@$(RUN) fourtier up --chat
 
 test: install ## Run the tests on the embedded engines
-	@$(RUN) pytest
+	@$(RUN) pytest -n auto --maxprocesses 4 --dist worksteal
 
 test-cluster: install ## Run the tests of bus, graph and flows on Pulsar and Neo4j (JDK 17, Maven)
 	@$(RUN) python -m tests.cluster $(RUN) pytest -m cluster

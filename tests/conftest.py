@@ -1,5 +1,7 @@
 """What holds for all tests."""
 
+from collections.abc import Generator
+
 import pytest
 
 from tests.cluster.servers import SERVERS
@@ -7,12 +9,16 @@ from tests.support.environment import (
     forget_settings,
     let_calls_take_their_time,
     let_examples_take_their_time,
+    load_the_model_once,
+    write_to_memory,
 )
 from tests.support.flow import running_flow
 
 forget_settings()
 let_examples_take_their_time()
 let_calls_take_their_time()
+load_the_model_once()
+write_to_memory()
 
 #: They start flows of their own, name the port of the embedded broker, or read the files of the
 #: embedded engines.
@@ -43,3 +49,14 @@ def _runs_flows(item: pytest.Function) -> bool:
         getattr(value, "__globals__", {}).get("running_flow") is running_flow
         for value in vars(item.module).values()
     )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Escape lone surrogates in the logs of a test: no worker of pytest-xdist can send them."""
+    report = yield
+    report.sections = [
+        (title, text.encode("utf-8", "backslashreplace").decode())
+        for title, text in report.sections
+    ]
+    return report

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tests.cluster.engines import Running, running_engines
 from tests.cluster.jars import MissingToolError
+from tests.support.environment import in_memory
 
 
 def _environment(running: Running) -> list[str]:
@@ -27,7 +28,7 @@ async def _run(command: list[str]) -> int:
     # SIGTERM ends us as Ctrl-C does, so that the engines are ended too.
     if (task := asyncio.current_task()) is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    with tempfile.TemporaryDirectory(prefix="fourtier-cluster-") as directory:
+    with tempfile.TemporaryDirectory(prefix="fourtier-cluster-", dir=in_memory()) as directory:
         async with running_engines(Path(directory)) as running:
             environment = _environment(running)
             if not command:

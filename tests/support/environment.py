@@ -1,9 +1,14 @@
 """What is around the tests, made the same wherever they run."""
 
 import os
+import re
+import shutil
+from functools import cache
+from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
+from fourtier.models.embeddings import bundled
 from fourtier.schema.topics import Call
 from tests.support.declared import all_declared
 
@@ -18,6 +23,10 @@ _NO_PROXY = ("no_proxy", "NO_PROXY")
 #: Seconds for which a call waits for its answer, a query as well. A lost query is
 #: retried after half of them.
 _TIMEOUTS = 20.0
+#: A file system in memory, for a flow writes to disk, and waits for it, some two hundred times.
+_MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes directories of its own in it
+#: So much of it must be free: all that tests leave behind, and a few flows at once, is less.
+_NEEDED_BYTES = 6 * 1024**3
 
 
 def forget_settings() -> None:
@@ -27,6 +36,21 @@ def forget_settings() -> None:
             del os.environ[name]
     for name in _NO_PROXY:
         os.environ[name] = ",".join(filter(None, [os.environ.get(name), "127.0.0.1", "localhost"]))
+
+
+def in_memory() -> Path | None:
+    """A directory whose files wait for no disk, if this machine has one, and room in it."""
+    if not _MEMORY.is_dir() or not os.access(_MEMORY, os.W_OK):
+        return None
+    available = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text("ascii"))
+    room = min(shutil.disk_usage(_MEMORY).free, int(available[1]) * 1024 if available else 0)
+    return _MEMORY if room >= _NEEDED_BYTES else None
+
+
+def write_to_memory() -> None:
+    """Have pytest make its `tmp_path` there, unless somebody has said where."""
+    if (memory := in_memory()) is not None:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
 
 
 def let_examples_take_their_time() -> None:
@@ -41,3 +65,8 @@ def let_calls_take_their_time() -> None:
     for declared in all_declared():
         if isinstance(declared, Call):
             object.__setattr__(declared, "deadline", max(declared.deadline, _TIMEOUTS))
+
+
+def load_the_model_once() -> None:
+    """Give all flows of this process one bundled embedding model: to load it is half a start."""
+    bundled.load = cache(bundled.load)
