@@ -266,3 +266,67 @@ def test_of_a_long_text_the_beginning_and_the_end_are_looked_at() -> None:
     pasted = "The weather was mild. " * 8_000
     found = statements_to_agent(f"I live in Oslo.\n{pasted}\nI work in Bergen.")
     assert [each.content for each in found] == ["I live in Oslo.", "I work in Bergen."]
+
+
+@pytest.mark.parametrize(
+    ("said", "statement"),
+    [
+        ("Guess what - I got a puppy two weeks ago!", "I got a puppy two weeks ago!"),
+        ("Hi Bob! Long time no see - we moved to Ghent in March.", "we moved to Ghent in March."),
+        ("Good to see you, I sold my boat.", "I sold my boat."),
+        ("Good news: I passed the exam.", "I passed the exam."),
+        ("Wish me luck, my exam is on Friday!", "my exam is on Friday!"),
+        ("Thanks, Melanie - my dad gave it to me.", "my dad gave it to me."),
+        ("Let me tell you about my trip: we saw whales.", "we saw whales."),
+    ],
+)
+def test_what_hangs_on_a_greeting_or_on_thanks_is_a_statement(said: str, statement: str) -> None:
+    assert to_agent(said) == in_dialogue(said) == [statement]
+
+
+def test_a_name_between_two_dashes_is_no_address() -> None:
+    said = "Thanks, Rex - my dog - is well again."
+    assert to_agent(said) == ["Rex - my dog - is well again."]
+
+
+@pytest.mark.parametrize(
+    ("asked", "statement"),
+    [
+        ("Did I tell you I adopted a puppy named Toby?", "I adopted a puppy named Toby"),
+        ("Did you know that I run a bakery in Porto?", "I run a bakery in Porto"),
+        ("Have I told you that my sister Ines is a vet?", "my sister Ines is a vet"),
+        ("Can you believe I've been sober for two years?", "I've been sober for two years"),
+        ("Oh, do you remember that we moved to Ghent?", "we moved to Ghent"),
+    ],
+)
+def test_who_asks_whether_it_was_told_tells_it(asked: str, statement: str) -> None:
+    assert to_agent(asked) == in_dialogue(asked) == [statement]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Did I tell you where I live?",
+        "Did I tell you I live in Oslo or in Bergen?",
+        "Do you remember my favourite colours?",
+        "Did you know my sister?",
+        "Did I say I live in Oslo?",
+        "Do you know if I live in Oslo?",
+        "Did you remember to book the table?",
+    ],
+)
+def test_what_is_only_asked_for_is_none(asked: str) -> None:
+    assert to_agent(asked) == in_dialogue(asked) == []
+
+
+def test_what_people_show_each_other_is_theirs() -> None:
+    shown = {
+        "Check out my new guitar, a Fender from 1962.": "my new guitar, a Fender from 1962",
+        "Hey, take a look at my pottery creation!": "my pottery creation",
+        "Look at this photo of our kids at the beach.": "our kids at the beach",
+    }
+    assert {said: in_dialogue(said) for said in shown} == {
+        said: [statement] for said, statement in shown.items()
+    }
+    assert to_agent("Look at my new code and find the bug.") == []
+    assert in_dialogue("Look at this!") == in_dialogue("Check out the crowd.") == []

@@ -20,7 +20,7 @@ from fourtier.memory.statements.leading_phrases import (
     told_to_remember,
     without_leading_phrases,
 )
-from fourtier.memory.statements.presuppositions import presupposed
+from fourtier.memory.statements.presuppositions import presupposed, shown
 from fourtier.memory.statements.sentence_kinds import (
     Kind,
     content_words,
@@ -117,7 +117,7 @@ def _sort(text: str, *, to_agent: bool) -> tuple[list[Statement], list[str]]:
         candidate = _candidate(sentence)
         kind = _kind_of(candidate, to_agent=to_agent)
         if kind in {Kind.QUESTION, Kind.REQUEST}:
-            stated += [Statement(said, sentence) for said in presupposed(straight(sentence))]
+            stated += _implied(candidate, to_agent=to_agent)
         if kind is Kind.FRAGMENT and len(content_words(candidate.content)) >= _MIN_CONTENT:
             fragments.append(candidate.content)
         if kind is not Kind.STATEMENT:
@@ -129,6 +129,13 @@ def _sort(text: str, *, to_agent: bool) -> tuple[list[Statement], list[str]]:
             stated.append(candidate)
         adjoining = True
     return [clause for each in stated for clause in _clauses(each)], fragments
+
+
+def _implied(asking: Statement, *, to_agent: bool) -> list[Statement]:
+    """What a question or a request states beside what it asks."""
+    text = straight(asking.content)
+    implied = [*presupposed(text), *(() if to_agent else shown(text))]
+    return [Statement(said, asking.quote) for said in implied]
 
 
 def _clauses(statement: Statement) -> list[Statement]:

@@ -10,14 +10,18 @@ _INTERJECTIONS = (
     r"|for your information|speaking of [^,.!?]{1,60}(?=,)"
     r"|just so you know|honestly|anyway|lol|(?:ha)+|h?mm+|um+|uh|right|alright|absolutely"
     r"|totally|definitely|exactly|of course|true|congrats|congratulations|gosh|omg|well|so|anyways"
-    r"|good (?:morning|afternoon|evening)|also|oh my god"
+    r"|good (?:morning|afternoon|evening)|also|oh my god|guess what|long time no (?:see|talk|chat)"
+    r"|(?:(?:so|really) )?(?:good|great|nice|lovely) to"
+    r" (?:see|meet|hear from|chat with|talk to) you"
+    r"|(?:good|great|big|bad|sad|exciting) news|fun fact|thanks for asking|wish me luck|same here"
+    r"|me too|you won't believe (?:it|this)|let me tell you about [^:]{1,60}(?=:)"
 )
 #: Taken off when a comma or the like follows; a name may stand between.
 _INTERJECTION = re.compile(
     rf"^(?:{_INTERJECTIONS})"
     rf"(?:\s+(?:{_INTERJECTIONS}|actually|so much|a lot|there|again|all|everyone|guys"
     r"|(?-i:[A-Z][\w']*)))?"
-    r"\s*(?:[,!.:;…]+|\s[-\u2013\u2014]+)\s*",
+    r"\s*(?:[,!.:;…]+|\s[-\u2013\u2014]+|[\u2013\u2014]+)\s*",
     re.IGNORECASE,
 )
 #: Taken off when a subject follows at once.
@@ -26,7 +30,11 @@ _CONNECTIVE = re.compile(
     r"(?=(?:i|i'm|i've|i'd|i'll|my|we|we're|we've|our|the|he|she|they)\b)",
     re.IGNORECASE,
 )
-_VOCATIVE = re.compile(r"^[A-Z][\w']+(?:\s[A-Z][\w']+)?\s*(?:[,!]\s+(?=\w)|[,.!]*$)")
+#: Before a dash only where no second one closes what it opens: "Rex - my dog - is ill".
+_VOCATIVE = re.compile(
+    r"^[A-Z][\w']+(?:\s[A-Z][\w']+)?\s*"
+    r"(?:[,!]\s+(?=\w)|[-\u2013\u2014]+\s+(?=\w)(?!.*\s[-\u2013\u2014]+\s)|[,.!]*$)"
+)
 _TOLD = re.compile(
     r"^(?:please[,\s]+)?(?:(?:can|could|will|would)\s+you\s+(?:please\s+)?|i(?:'d\s+like|\s+want"
     r"|\s+need)\s+you\s+to\s+|try\s+to\s+)?(?:always\s+|also\s+|just\s+)?"

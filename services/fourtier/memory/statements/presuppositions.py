@@ -21,10 +21,37 @@ _GIVEN = re.compile(
     r"|chatted|met|saw|caught|heard))\b)"
     r"[^,;?!]{6,200}?)" + _END,
 )
+#: "Did I tell you that I adopted a puppy?": whoever asks it says it.
+_TOLD = re.compile(
+    r"^(?:(?:did|have)\s+I\s+(?:ever\s+|already\s+)?(?:tell\s+you|told\s+you|mention(?:ed)?)"
+    r"|(?:did|do)\s+you\s+(?:know|remember|reali[sz]e)|can\s+you\s+believe)"
+    r"(?:\s+yet)?(?:\s+that)?\s+"
+    r"(?P<said>(?:(?:I|we)\b|(?:my|our)(?:\s+[\w-]+){1,4}?\s+(?:is|are|was|were|has|had|got|will"
+    r"|\w+(?:ed|es))\b|(?:I|we)'\w+)"
+    r"(?!.*\b(?:or|if|whether|who|which)\b)[^,;?!]{6,200}?)[?!.]*$",
+    re.IGNORECASE,
+)
+#: "Check out my new guitar!": what is shown is there.
+_SHOWN = re.compile(
+    r"^(?:check\s+out|(?:take\s+a\s+|have\s+a\s+)?look\s+at|here(?:'s|\s+is|\s+are))\s+"
+    r"(?:(?:this|these|a|an|some|the)\s+(?:\w+\s+)?(?:photo|picture|pic|shot|snap|video)s?\s+"
+    r"(?:of|from)\s+)?(?P<said>(?:my|our)(?:\s+[^\s?!]+){1,40}?\s+[^\s?!]*[^\s?!.])[?!.]*$",
+    re.IGNORECASE,
+)
+
+
+def shown(sentence: str) -> Iterator[str]:
+    """What one of two people shows the other: to an agent, "look at my code" asks for work."""
+    found = _SHOWN.match(sentence)
+    if found is not None:
+        yield found["said"]
 
 
 def presupposed(sentence: str) -> Iterator[str]:
     """The statements that a question or a request stands on, in its own words."""
+    told = _TOLD.match(sentence)
+    if told is not None:
+        yield told["said"]
     for found in _WHO.finditer(sentence):
         said = found["said"].strip()
         if found["be"] == "'s":
