@@ -280,7 +280,7 @@ def test_of_a_long_text_the_beginning_and_the_end_are_looked_at() -> None:
         ("Let me tell you about my trip: we saw whales.", "we saw whales."),
     ],
 )
-def test_what_hangs_on_a_greeting_or_on_thanks_is_a_statement(said: str, statement: str) -> None:
+def test_what_hangs_on_small_talk_is_a_statement(said: str, statement: str) -> None:
     assert to_agent(said) == in_dialogue(said) == [statement]
 
 

@@ -8,16 +8,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 
-import stamina
 from pydantic import TypeAdapter, ValidationError
 
 from fourtier.agents.react_mem.metrics import TIERS_LEFT_OUT
 from fourtier.agents.react_mem.observation import Observation
 from fourtier.agents.react_mem.parameters import AgentParameters
 from fourtier.agents.react_mem.unpersisted import EndedRun, RunKey, UnpersistedAnswers
-from fourtier.runtime.bus.contract import BusError
-from fourtier.runtime.errors import DeadlineExceededError, FourtierError, UnavailableError
+from fourtier.runtime.errors import FourtierError
 from fourtier.runtime.rpc.caller import Caller
+from fourtier.runtime.rpc.repeating import ask_until_answered
 from fourtier.schema.agent import AgentStep, StepStatus
 from fourtier.schema.message import Metadata, Scope
 from fourtier.schema.working_memory import (
@@ -226,18 +225,7 @@ class RunTrace:
             read = self.parameters.with_tier_deadline(GET_WORKING_MEMORY)
             return await self.caller.call(read, question)
         # A query is repeated after half of its deadline, so a retry has the shorter one.
-        read = GET_WORKING_MEMORY
-        async for attempt in stamina.retry_context(
-            on=(UnavailableError, BusError),
-            attempts=None,
-            timeout=None,
-            wait_initial=_PAUSE,
-            wait_max=_PAUSE,
-            wait_jitter=0,
-        ):
-            with attempt:
-                return await self.caller.call(read, question)
-        raise DeadlineExceededError(read.topic.name, read.deadline)
+        return await ask_until_answered(self.caller, GET_WORKING_MEMORY, question, pause=_PAUSE)
 
     async def _append(self, items: list[WorkingMemoryItem]) -> None:
         self.items += items

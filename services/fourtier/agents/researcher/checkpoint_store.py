@@ -12,14 +12,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-import stamina
 from pydantic import ValidationError
 
 from fourtier.agents.researcher.budget import Budget
 from fourtier.agents.researcher.checkpoint import Checkpoint
-from fourtier.runtime.bus.contract import BusError
-from fourtier.runtime.errors import DeadlineExceededError, FourtierError, UnavailableError
+from fourtier.runtime.errors import FourtierError
 from fourtier.runtime.rpc.caller import Caller
+from fourtier.runtime.rpc.repeating import ask_until_answered
 from fourtier.schema.researcher import ResearchRequest
 from fourtier.schema.working_memory import (
     APPEND_WORKING_MEMORY,
@@ -155,17 +154,7 @@ class CheckpointStore:
             full=True,
         )
         call = replace(GET_WORKING_MEMORY, deadline=self._seconds)
-        async for attempt in stamina.retry_context(
-            on=(UnavailableError, BusError),
-            attempts=None,
-            timeout=None,
-            wait_initial=_PAUSE,
-            wait_max=_PAUSE,
-            wait_jitter=0,
-        ):
-            with attempt:
-                return await self._caller.call(call, question)
-        raise DeadlineExceededError(call.topic.name, call.deadline)
+        return await ask_until_answered(self._caller, call, question, pause=_PAUSE)
 
     @property
     def _has_given_up(self) -> bool:

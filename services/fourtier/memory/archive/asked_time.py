@@ -1,32 +1,27 @@
 """The time that a query names: "in May 2023", "on 7 May", "last week", "since Friday"."""
 
 import re
-from calendar import month_abbr, month_name, monthrange
+from calendar import monthrange
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
+from fourtier.memory.statements.calendar_words import MONTH_NUMBERS, MONTHS_OR_SHORT
 from fourtier.memory.statements.dates import relative_dates
 
-_MONTHS = {
-    name.casefold(): number
-    for names in (month_name, month_abbr)
-    for number, name in enumerate(names)
-    if number
-} | {"sept": 9}
-_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
+_IN = "in|during|since|until|of|early|late|mid"
 _PATTERNS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"\b{_YEAR}-(?P<number>[01]\d)(?:-(?P<day>[0-3]\d))?\b",
-        rf"\b{_DAY} (?:of )?(?P<month>{_MONTH})\b\.?,?(?: (?:of )?{_YEAR})?",
-        rf"\b(?P<month>{_MONTH})\b\.? {_DAY}\b(?:,? {_YEAR})?",
-        rf"\b(?P<month>{_MONTH})\b\.?,? (?:of )?{_YEAR}\b",
+        rf"\b{_DAY} (?:of )?(?P<month>{MONTHS_OR_SHORT})\b\.?,?(?: (?:of )?{_YEAR})?",
+        rf"\b(?P<month>{MONTHS_OR_SHORT})\b\.? {_DAY}\b(?:,? {_YEAR})?",
+        rf"\b(?P<month>{MONTHS_OR_SHORT})\b\.?,? (?:of )?{_YEAR}\b",
         # A month alone may be a name or a verb: "may", "march".
-        rf"\b(?:in|during|since|until|of|last|early|late|mid) (?P<month>{_MONTH})\b(?! \d)",
-        rf"\b(?:in|during|since|until|of|early|late|mid|year) {_YEAR}\b",
+        rf"\b(?:{_IN}|last) (?P<month>{MONTHS_OR_SHORT})\b(?! \d)",
+        rf"\b(?:{_IN}|year) {_YEAR}\b",
     )
 )
 _LATELY = re.compile(
@@ -81,7 +76,7 @@ def _absolute(query: str, today: date) -> Iterator[tuple[date, date]]:
                 continue
             parts = found.groupdict()
             month = int(
-                parts.get("number") or _MONTHS.get((parts.get("month") or "").casefold(), 0)
+                parts.get("number") or MONTH_NUMBERS.get((parts.get("month") or "").casefold(), 0)
             )
             span = _span(int(parts.get("year") or 0), month, int(parts.get("day") or 0), today)
             if span is not None:

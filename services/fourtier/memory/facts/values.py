@@ -6,6 +6,7 @@ from typing import Literal
 
 from fourtier.engines.vectors.sparse import terms
 from fourtier.memory.facts.words import CONNECTORS, MORE, NOT_IN_A_NAME
+from fourtier.memory.statements.calendar_words import MONTHS_OR_SHORT, WEEKDAYS
 
 Kind = Literal["number", "time", "name", "words", "place", "any"]
 
@@ -19,11 +20,8 @@ _ROUGHLY = re.compile(
     r"|till|~)\s+",
     re.IGNORECASE,
 )
-_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
-_MONTH = (
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.?"
-)
+_WEEKDAY = rf"(?:{WEEKDAYS})s?"
+_MONTH = rf"(?:{MONTHS_OR_SHORT})\.?"
 _TIME = re.compile(
     rf"^(?:the\s+)?(?:{_WEEKDAY}|{_MONTH}(?=\s|$)|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}"
     r"|\d{1,2}(?:st|nd|rd|th)|\d{1,2}:\d\d|\d{1,2}\s?(?:am|pm|a\.m|p\.m|o'clock)|noon|midnight"

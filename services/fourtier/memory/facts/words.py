@@ -7,6 +7,7 @@ Closed classes of the language for the most part; the open ones are nouns that n
 import re
 
 from fourtier.engines.vectors.sparse import terms
+from fourtier.memory.statements.calendar_words import MONTHS, WEEKDAYS
 
 
 # In one text each, because lists of quoted words are hard to read and to extend.
@@ -31,17 +32,13 @@ UNSURE = re.compile(
     r"|(?:when|while) (?:I|i|he|she|we|they) (?:was|were)|as a (?:kid|child|teenager|student)"
     r"|in my (?:teens|twenties|thirties|youth))\b"
 )
-_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_MONTH = (
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
-)
 #: Says that the statement replaces another one.
 CHANGE = re.compile(
     r"(?:^|[\s,])(?:now|right now|currently|actually|instead|nowadays|these days|at the moment"
     r"|at present|from now on|as of (?:now|today|this \w+|next \w+|tomorrow)"
-    rf"|since (?:the weekend|yesterday|today|last \w+|this \w+|{_WEEKDAY}|{_MONTH})"
+    rf"|since (?:the weekend|yesterday|today|last \w+|this \w+|{WEEKDAYS}|{MONTHS})"
     rf"|(?:starting|as of|effective|beginning|from)(?: on)? (?:today|tomorrow|next \w+"
-    rf"|{_WEEKDAY}|(?:\d{{1,2}} )?{_MONTH}(?: \d{{1,2}})?)(?: on(?:wards?)?)?(?! to\b| until\b)"
+    rf"|{WEEKDAYS}|(?:\d{{1,2}} )?(?:{MONTHS})(?: \d{{1,2}})?)(?: on(?:wards?)?)?(?! to\b| until\b)"
     r"|from (?:then|here|there|this \w+) on(?:wards?)?)(?=$|[\s,])"
     r"|(?:(?<=\bam)|(?<=\bis)|(?<=\bare))\s(?:down|up) to(?=\s\d)",
     re.IGNORECASE,
@@ -258,12 +255,11 @@ ORGANISATION = (
 )
 #: At what time something happened, at the end of what is told of it.
 OCCASION = re.compile(
-    r"(?:\s+|^)(?:on\s+(?:mon|tues|wednes|thurs|fri|satur|sun)day(?!\w)|yesterday|today|tonight"
+    rf"(?:\s+|^)(?:on\s+(?:{WEEKDAYS})(?!\w)|yesterday|today|tonight"
     r"|tomorrow"
     r"|(?:last|this|next)\s+\w+|(?:in|since|by|until|at\s+the\s+end\s+of"
     r"|at\s+the\s+beginning\s+of)\s+"
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|spring"
+    rf"(?:{MONTHS}|spring"
     r"|summer|autumn|fall|winter|(?:19|20)\d\d)\b|(?:a|two|three|some|many"
     r"|\d+)\s+\w+\s+ago)[^,;]*$",
     re.IGNORECASE,

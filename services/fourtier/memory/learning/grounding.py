@@ -10,6 +10,7 @@ has used is the assistant's, whatever it quotes.
 import re
 from dataclasses import dataclass
 
+from fourtier.memory.statements.calendar_words import MONTH_NAMES, WEEKDAY_NAMES
 from fourtier.memory.statements.sentence_kinds import content_words, is_question, straight
 
 _SPACE = re.compile(r"\s+")
@@ -22,9 +23,9 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _DATE = re.compile(
     r"\d{4}-\d{2}(?:-\d{2})?|\b(?:19|20)\d\d\b"
     r"|\b(?:\d{1,2}(?:st|nd|rd|th|\.)?\s+)?"
-    r"(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
+    rf"(?:{'|'.join(map(str.title, MONTH_NAMES))})\b"
     r"(?:\s+\d{1,2}(?:st|nd|rd|th)?\b)?"
-    r"|\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b"
+    rf"|\b(?:{'|'.join(map(str.title, WEEKDAY_NAMES))})\b"
 )
 _SPELLED_OUT = """
     one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_DAY = "|".join(_WEEKDAYS)
+from fourtier.memory.statements.calendar_words import WEEKDAY_NAMES, WEEKDAYS
+
 _NUMBERS = {
     name: number
     for number, name in enumerate(
@@ -67,7 +67,7 @@ def _period(found: re.Match[str], said: date, _past: bool) -> str:
 def _weekday(found: re.Match[str], said: date, past: bool) -> str:
     """The nearest day of the name, on the side that "last", "next" or the verb says."""
     which = (found["which"] or "").casefold()
-    ahead = (_WEEKDAYS.index(found["day"].casefold()) - said.weekday()) % 7
+    ahead = (WEEKDAY_NAMES.index(found["day"].casefold()) - said.weekday()) % 7
     if which == "last" or (past and which != "next"):
         return (said - timedelta(days=(7 - ahead) % 7 or 7)).isoformat()
     return (said + timedelta(days=ahead or 7)).isoformat()
@@ -83,9 +83,9 @@ _PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], st
         (r"today|tonight|this (?:morning|afternoon|evening)", _day(0)),
         (rf"(?P<number>{_NUMBER}) {_UNIT} ago", _counted(-1)),
         (rf"in (?P<number>{_NUMBER}) {_UNIT}(?= time\b|'|[\s.,!;]|$)", _counted(1)),
-        (rf"(?P<which>last|this|next) (?P<day>{_DAY})", _weekday),
+        (rf"(?P<which>last|this|next) (?P<day>{WEEKDAYS})", _weekday),
         (r"(?P<which>last|this|next) (?P<unit>week|weekend|month|year)", _period),
-        (rf"(?P<which>)(?<=on )(?P<day>{_DAY})", _weekday),
+        (rf"(?P<which>)(?<=on )(?P<day>{WEEKDAYS})", _weekday),
     )
 )
 _FIRST, _LAST = date(1000, 1, 1), date(9000, 1, 1)
