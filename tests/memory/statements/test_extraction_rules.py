@@ -301,6 +301,7 @@ def test_a_name_between_two_dashes_is_no_address() -> None:
 )
 def test_who_asks_whether_it_was_told_tells_it(asked: str, statement: str) -> None:
     assert to_agent(asked) == in_dialogue(asked) == [statement]
+    assert [each.quote for each in statements_to_agent(asked)] == [asked]
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,10 @@ from fourtier.flows.provisioning import bus_needs
 from fourtier.operations.doctor.diagnosis import diagnose
 from fourtier.operations.provisioning import provision
 from fourtier.operations.topics import list_topics
+from fourtier.runtime.errors import StartupError
 from fourtier.runtime.process.flow_process import FlowProcess, flow_process
 from fourtier.runtime.rpc.caller import open_caller
-from fourtier.runtime.service.registry import service_names
+from fourtier.runtime.service.registry import load_service, service_names
 from fourtier.runtime.settings import Settings
 from tests.support.process import FOURTIER
 from tests.support.qdrant import shared_qdrant
@@ -100,6 +101,8 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
     (metadata / "entry_points.txt").write_text(
         "[fourtier.services]\nrain = rain_plugin.service:RainService\n"
     )
+    with pytest.raises(StartupError, match="no service 'rain'"):
+        load_service("rain")
     monkeypatch.syspath_prepend(str(site))
     yield site
     for name in [name for name in sys.modules if name.startswith("rain_plugin")]:
