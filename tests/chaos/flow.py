@@ -30,9 +30,11 @@ from tests.support.services import (
 
 TENANT, NAMESPACE = "fourtier", "chaos"
 #: In the order in which they are started. Conversations end whenever nobody goes on with them for a
-#: short time, so that promotion has something to do under every fault.
+#: short time, so that promotion has something to do under every fault. A busy machine is not a
+#: reason to go on without working memory: an agent that does, and is killed, makes its run anew.
 SERVICES: Mapping[str, Mapping[str, object]] = {
     **ROAD,
+    "agent": {"tier_seconds": 30},
     "completion": {},
     "conversations": {"idle_seconds": 2, "sweep_seconds": 0.5},
 }
