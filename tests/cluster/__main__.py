@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.cluster.engines import Running, running_engines
 from tests.cluster.jars import MissingToolError
-from tests.support.environment import in_memory
+from tests.support.scratch import in_memory
 
 
 def _environment(running: Running) -> list[str]:

@@ -1,16 +1,14 @@
 """What is around the tests, made the same wherever they run."""
 
 import os
-import re
-import shutil
 from functools import cache
-from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
 from fourtier.models.embeddings import bundled
 from fourtier.schema.topics import Call
 from tests.support.declared import all_declared
+from tests.support.scratch import in_memory
 
 #: Of a flow, of a model and of OpenTelemetry. Tests would meet a server that somebody works with.
 _SETTINGS = ("FOURTIER_", "OPENAI_", "OTEL_")
@@ -23,10 +21,6 @@ _NO_PROXY = ("no_proxy", "NO_PROXY")
 #: Seconds for which a call waits for its answer, a query as well. A lost query is
 #: retried after half of them.
 _TIMEOUTS = 20.0
-#: A file system in memory, for a flow writes to disk, and waits for it, some two hundred times.
-_MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes directories of its own in it
-#: So much of it must be free: all that tests leave behind, and a few flows at once, is less.
-_NEEDED_BYTES = 6 * 1024**3
 
 
 def forget_settings() -> None:
@@ -36,15 +30,6 @@ def forget_settings() -> None:
             del os.environ[name]
     for name in _NO_PROXY:
         os.environ[name] = ",".join(filter(None, [os.environ.get(name), "127.0.0.1", "localhost"]))
-
-
-def in_memory() -> Path | None:
-    """A directory whose files wait for no disk, if this machine has one, and room in it."""
-    if not _MEMORY.is_dir() or not os.access(_MEMORY, os.W_OK):
-        return None
-    available = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text("ascii"))
-    room = min(shutil.disk_usage(_MEMORY).free, int(available[1]) * 1024 if available else 0)
-    return _MEMORY if room >= _NEEDED_BYTES else None
 
 
 def write_to_memory() -> None:
