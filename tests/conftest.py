@@ -1,9 +1,11 @@
 """What holds for all tests."""
 
+import asyncio
 from collections.abc import Generator
 
 import pytest
 
+from tests.cluster.flows import delete_namespaces
 from tests.cluster.servers import SERVERS
 from tests.support.environment import (
     forget_settings,
@@ -31,6 +33,13 @@ _EMBEDDED = {
 }
 #: Each write waits for a disk there, and two Java machines share the processors with the tests.
 _TIMEOUTS = 300
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_left_on_the_cluster() -> Generator[None]:
+    """A flow that was ended is started again by its test, or by another of the same file."""
+    yield
+    asyncio.run(delete_namespaces())
 
 
 @pytest.hookimpl(tryfirst=True)

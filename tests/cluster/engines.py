@@ -16,8 +16,14 @@ _HOST = "127.0.0.1"
 _HERE = Path(__file__).parent
 
 #: For servers that run for minutes on a machine with other work: no second compiler, one thread
-#: that collects garbage. First answers of Neo4j came within one second instead of five.
-_SHORT_LIVED = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m"]
+#: that collects garbage. First answers of Neo4j came within one second instead of five. One that
+#: has no memory left ends, so that tests fail at once: else each waits for it in vain.
+_SHORT_LIVED = [
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseSerialGC",
+    "-Xmx512m",
+    "-XX:+ExitOnOutOfMemoryError",
+]
 
 #: Packages of the JDK that Pulsar opens by reflection.
 _OPENS = [
@@ -48,6 +54,8 @@ managedLedgerDefaultAckQuorum=1
 # The bookie inside would listen on all interfaces.
 listeningInterface=lo
 allowLoopback=true
+# Tests delete what they leave.
+forceDeleteNamespaceAllowed=true
 """
 
 

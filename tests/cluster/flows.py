@@ -8,10 +8,12 @@ from typing import Any
 
 from neo4j import AsyncGraphDatabase
 
-from tests.cluster.pulsar_admin import create_namespace
+from tests.cluster.pulsar_admin import create_namespace, delete_namespace
 from tests.cluster.servers import SERVERS
 
 TENANT = "fourtier"
+#: The namespaces that were made for flows and are still there.
+_MADE: set[str] = set()
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,16 @@ async def flow_target(
         return FlowTarget(bus, namespace, settings)
     own = f"{namespace}-{hashlib.sha256(str(data).encode()).hexdigest()[:12]}"
     if await create_namespace(SERVERS.pulsar_admin_url, TENANT, own):
+        _MADE.add(own)
         await empty_graph()
     graph = {"graph_url": SERVERS.neo4j_url} if SERVERS.neo4j_url else {}
     return FlowTarget(SERVERS.pulsar_url, own, {**settings, **graph})
+
+
+async def delete_namespaces() -> None:
+    """Delete what flows left on the broker: the sixty topics of each stay in its memory."""
+    while _MADE and SERVERS.pulsar_admin_url is not None:
+        await delete_namespace(SERVERS.pulsar_admin_url, TENANT, _MADE.pop())
 
 
 async def empty_graph() -> None:
