@@ -1,7 +1,8 @@
 """How much of the evidence that questions need is found again, in how many tokens.
 
     .venv/bin/python -m bench.recall [locomo longmemeval hotpotqa factconsolidation taubench]
-        [--tier archive research facts] [--half report|work|all] [--kinds] [--plot recall.png]
+        [--tier archive research facts context] [--half report|work|all] [--kinds]
+        [--plot recall.png]
 
 Says the turns and stores the documents of the data sets as `fourtier import` does, and tells of
 runs as an agent does, in a flow on the embedded engines, waits until memory has all of them, and
@@ -26,6 +27,8 @@ from pathlib import Path
 from bench.recall.measuring import BUDGETS, DEPTHS, Row, by_kind, recall_of_sessions
 from bench.recall.searching import measure
 from bench.recall.sets import SETS, tiers_of
+
+_TIERS = ("archive", "research", "facts", "context")
 
 
 def _print(rows: Mapping[str, Row]) -> None:
@@ -64,7 +67,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", nargs="*", choices=[*SETS, []], default=["locomo", "longmemeval"])
     parser.add_argument(
-        "--tier", nargs="+", choices=["archive", "research", "facts"], default=["archive"]
+        "--tier",
+        nargs="+",
+        choices=["archive", "research", "facts", "context"],
+        default=["archive"],
     )
     parser.add_argument("--half", choices=["report", "work", "all"], default="report")
     parser.add_argument("--kinds", action="store_true", help="a line for each kind of question")

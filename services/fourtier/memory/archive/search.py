@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from fourtier.engines.timestamps import as_moment
 from fourtier.engines.vectors.protocol import Found, Hit, VectorStore
 from fourtier.engines.vectors.query import (
+    AnyOf,
     Condition,
     DenseLeg,
     Equals,
@@ -18,6 +19,7 @@ from fourtier.engines.vectors.query import (
     Range,
     SparseLeg,
 )
+from fourtier.memory.archive.asked_speaker import asked_speakers
 from fourtier.memory.archive.asked_time import window_of
 from fourtier.memory.archive.entries import Entry
 from fourtier.memory.archive.passages import CONTEXT, MEANING, WINDOW, WORDS
@@ -34,8 +36,9 @@ _SPARSE: tuple[LegName, ...] = (WORDS, WINDOW)
 _DENSE: tuple[LegName, ...] = (MEANING, CONTEXT)
 #: Characters of a query that are searched by; models read less.
 _MAX_QUERY = 8_000
-#: Entries that are compared where a query names a time, and what those count that were said then.
-_DEEP, _TIME_WEIGHT = 100, 0.5
+#: Entries that are compared where a query names a time or a speaker, and what the scores count of
+#: those that were said then or by them.
+_DEEP, _NARROWER_WEIGHT = 100, 0.5
 #: Between two times that stores tell apart.
 _SHORTEST = timedelta(microseconds=1)
 
@@ -80,53 +83,71 @@ class ArchiveSearch:
                 left_out = dict.fromkeys(dense, reason)
                 log.warning("The archive is searched by words alone: %s", reason)
         hits = await self._query(request, legs, expired_until)
-        ids = {str(hit.payload["entry"]): request.scope for hit in hits}
+        ids = {_entry_of(hit): request.scope for hit in hits}
         entries = await self._store.by_ids(ids)
         return [
             EntryHit(entries[name], hit.score, dict(hit.legs) if request.explain else {})
             for hit in hits
-            if (name := str(hit.payload["entry"])) in entries
+            if (name := _entry_of(hit)) in entries
         ], left_out
 
     async def _query(
         self, request: SearchArchiveRequest, legs: Sequence[Leg], expired_until: str
     ) -> list[Hit]:
-        """Search all, and once more the time that the query names, whose scores add up."""
+        """Search all, and once more what is narrower, whose scores add up."""
 
-        async def query(request: SearchArchiveRequest, top_k: int) -> list[Hit]:
+        async def query(top_k: int, *narrower: Condition) -> list[Hit]:
             return await self._vectors.query(
                 request.scope,
                 legs,
                 top_k,
-                _conditions(request, expired_until),
+                [*_conditions(request, expired_until), *narrower],
                 fusion=MinMax(),
                 group=Group("entry"),
                 explain=request.explain,
             )
 
-        free = request.since is None and request.until is None
-        window = window_of(request.query, datetime.now(UTC)) if free else None
-        if window is None:
-            return await query(request, request.top_k)
-        then = request.model_copy(update={"since": window.since, "until": window.until})
+        narrower = _narrower(request)
+        if not narrower:
+            return await query(request.top_k)
         deep = max(request.top_k, _DEEP)
-        everything, in_time = await asyncio.gather(query(request, deep), query(then, deep))
-        return _added(everything, in_time)[: request.top_k]
+        everything, *others = await asyncio.gather(
+            query(deep), *(query(deep, condition) for condition in narrower.values())
+        )
+        hits = {_entry_of(hit): hit for hit in everything}
+        for leg, found in zip(narrower, others, strict=True):
+            _add(hits, leg, found)
+        return sorted(hits.values(), key=lambda hit: -hit.score)[: request.top_k]
 
     async def _vector(self, query: str) -> Vector:
         async with asyncio.timeout(self._embedding_seconds):
             return (await self._embed([query]))[0]
 
 
-def _added(everything: Sequence[Hit], in_time: Sequence[Hit]) -> list[Hit]:
-    """Hits by the sum of their scores; `time` is the leg that has searched the named time."""
-    hits = {str(hit.payload["entry"]): hit for hit in everything}
-    for rank, hit in enumerate(in_time, start=1):
-        name, more = str(hit.payload["entry"]), _TIME_WEIGHT * hit.score
-        here = hits.get(name) or replace(hit, score=0.0)
-        legs = {**here.legs, "time": Found(rank, hit.score)}
-        hits[name] = replace(here, score=here.score + more, legs=legs)
-    return sorted(hits.values(), key=lambda hit: -hit.score)
+def _narrower(request: SearchArchiveRequest) -> dict[str, Condition]:
+    """What a query asks for beyond its words: a time in which, and people by whom, it was said."""
+    found: dict[str, Condition] = {}
+    if request.since is None and request.until is None:
+        window = window_of(request.query, datetime.now(UTC))
+        if window is not None:
+            found["time"] = Range("at", window.since, window.until)
+    speakers = asked_speakers(request.query, request.scope.user)
+    if speakers and not request.speaker:
+        found["speaker"] = AnyOf("speaker", speakers)
+    return found
+
+
+def _add(hits: dict[str, Hit], leg: str, found: Sequence[Hit]) -> None:
+    """Add to the scores of hits what a narrower search gives them."""
+    for rank, hit in enumerate(found, start=1):
+        here = hits.get(_entry_of(hit)) or replace(hit, score=0.0)
+        score = here.score + _NARROWER_WEIGHT * hit.score
+        legs = {**here.legs, leg: Found(rank, hit.score)}
+        hits[_entry_of(hit)] = replace(here, score=score, legs=legs)
+
+
+def _entry_of(hit: Hit) -> str:
+    return str(hit.payload["entry"])
 
 
 def _conditions(request: SearchArchiveRequest, expired_until: str) -> list[Condition]:
