@@ -19,6 +19,7 @@ from tests.support.flow import running_flow
         ("When did my sister visit Mia?", {"ann", "user", "mia"}),
         ("Which hotel did you recommend to me?", {"assistant"}),
         ("What was your advice on the visa?", {"assistant"}),
+        ("What did the assistant tell Mia?", {"assistant", "mia"}),
         ("Where do you live?", set()),
         ("what is the capital?", set()),
         ("", set()),

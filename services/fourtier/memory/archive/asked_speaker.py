@@ -16,6 +16,7 @@ _YOURS = re.compile(
     r"|written)(?:s|d|ed)?\b",
     re.IGNORECASE,
 )
+_THEIRS = re.compile(r"\bthe assistant\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['\u2019]s?$")
 
 
@@ -32,4 +33,5 @@ def asked_speakers(query: str, user: str) -> tuple[str, ...]:
         return (ASSISTANT,)
     named = {_POSSESSIVE.sub("", name.text).casefold() for name in names_in(query)}
     mine = {user.casefold(), _USER} if _MINE.search(query) else set[str]()
-    return tuple(sorted(named | mine))
+    assistants = {ASSISTANT} if _THEIRS.search(query) else set[str]()
+    return tuple(sorted(named | mine | assistants))
