@@ -14,7 +14,7 @@ def test_a_flow_says_for_each_kind_what_happens() -> None:
     assert flow.privacy.action("email") == "keep"
     flow = parse_flow(f"{FLOW}privacy:\n  payment-card: redact\n  health: keep\n", "f")
     assert flow.privacy.action("payment-card") == "redact"
-    assert flow.privacy.sought() == {
+    assert flow.privacy.sought == {
         "credential", "payment-card", "iban", "passport", "national-id",
     }  # fmt: skip
     assert host_plan(flow, read_settings()).privacy == flow.privacy

@@ -1,5 +1,6 @@
 """What a flow does with personal data: the section `privacy` of a flow file."""
 
+from functools import cached_property
 from typing import Literal, cast
 
 from pydantic import Field
@@ -39,6 +40,7 @@ class PrivacyPolicy(Config):
         """What happens to data of this kind."""
         return cast("Action", getattr(self, kind.replace("-", "_")))
 
+    @cached_property
     def sought(self) -> frozenset[Kind]:
         """The kinds that may not be written."""
         return frozenset(kind for kind in KINDS if self.action(kind) != "keep")

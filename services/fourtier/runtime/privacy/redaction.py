@@ -4,8 +4,11 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from fourtier.runtime.privacy.clean_texts import CleanTexts
 from fourtier.runtime.privacy.kinds import Kind, placeholder
 from fourtier.runtime.privacy.policy import IN_LOGS, PrivacyPolicy
+
+_CLEAN = CleanTexts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,13 @@ def redact(text: str, policy: PrivacyPolicy) -> Redacted:
     # The numbering plans belong to the extra `service`; a client alone imports this file too.
     from fourtier.runtime.privacy.finding import find  # noqa: PLC0415
 
-    spans = find(text, policy.sought())
+    kinds = policy.sought
+    if _CLEAN.has(text, kinds):
+        return Redacted(text, {})
+    spans = find(text, kinds)
+    if not spans:
+        _CLEAN.add(text, kinds)
+        return Redacted(text, {})
     parts, end = [], 0
     for span in spans:
         parts += [text[end : span.start], placeholder(span.kind)]

@@ -137,7 +137,7 @@ def _of_value(value: Any, policy: PrivacyPolicy, counts: Counter[Kind]) -> Any:
     elif isinstance(value, (list, tuple)):
         parts = [_of_value(part, policy, counts) for part in cast("list[Any]", value)]
         after = tuple(parts) if isinstance(value, tuple) else parts
-    return value if after == value else after
+    return value if after is value or after == value else after
 
 
 def _is_name(field_name: str) -> bool:
