@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Self, cast
 
 from fourtier.engines.graph.protocol import Row, Value
@@ -18,6 +19,9 @@ from fourtier.schema.message import Scope
 _NAMESPACE = uuid.UUID("3d7b54a9-6c0e-5b64-8f5e-2b0c8a1f97d3")
 ASSISTANT = "assistant"
 BLOCK = "block"
+#: How many names are kept: an entry is asked for its own some ten times while it is written, and so
+#: are those beside it.
+_NAMES = 8_192
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +145,7 @@ class Entry:
         )
 
 
+@lru_cache(maxsize=_NAMES)
 def named(*parts: str) -> str:
     """A UUID made from names, none of which can be taken for two."""
     return str(uuid.uuid5(_NAMESPACE, "\n".join(f"{len(part)}:{part}" for part in parts)))
