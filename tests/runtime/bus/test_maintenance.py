@@ -53,6 +53,12 @@ async def test_many_messages_take_little_disk_and_all_are_handled(tmp_path: Path
                 numbers.add(int(delivery.payload.split(b"|")[0]))
                 await delivery.acknowledge()
             peak = max(peak, _size(database))
+        await bus.publish(TOPIC, b"end", key="k")  # behind all that may come twice
+        while True:
+            delivery = await subscription.receive()
+            await delivery.acknowledge()
+            if delivery.payload == b"end":
+                break
 
     assert numbers == set(range(count))
     assert count * size == 60 * MEGABYTE
