@@ -71,4 +71,5 @@ def bus_config(flow: Flow, settings: Settings) -> BusConfig:
             token=secret(settings.bus_token),
             trust_certificates=str(certificates) if certificates else None,
         ),
+        local_calls=flow.bus.local_calls,
     )

@@ -173,6 +173,9 @@ class _Reluctant:
     def arrived(self, limit: int) -> Sequence[Delivery]:
         return [self._perhaps_failing(delivery) for delivery in self._consumer.arrived(limit)]
 
+    def hand_over(self, delivery: Delivery) -> bool:
+        return self._consumer.hand_over(delivery)
+
     def _perhaps_failing(self, delivery: Delivery) -> Delivery:
         async def acknowledge() -> None:
             if self._bus.acknowledgements_fail > 0:

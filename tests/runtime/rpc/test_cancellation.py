@@ -74,8 +74,10 @@ LEAVE = [leave_by_break, leave_by_cancelling_the_task, leave_by_deadline]
 @pytest.mark.parametrize("call", [STREAM, DURABLE], ids=["query", "command"])
 @pytest.mark.parametrize("leave", LEAVE)
 @on_its_own_clock
-async def test_leaving_a_stream_ends_its_handler(leave: Leave, call: Stream) -> None:
-    bus, endless = MemoryBus(), Endless()
+async def test_leaving_a_stream_ends_its_handler(
+    leave: Leave, call: Stream, bus: MemoryBus
+) -> None:
+    endless = Endless()
     async with served(bus, endless.route(call)), open_caller(bus) as caller:
         await leave(caller, call, Note(key="k", number=1))
         await wait_until(lambda: endless.ended == [1])
@@ -95,8 +97,8 @@ async def test_a_cancelled_command_is_acknowledged_and_not_redelivered() -> None
 
 
 @on_its_own_clock
-async def test_cancelling_a_handler_cancels_the_call_that_it_waits_for() -> None:
-    bus, endless = MemoryBus(), Endless()
+async def test_cancelling_a_handler_cancels_the_call_that_it_waits_for(bus: MemoryBus) -> None:
+    endless = Endless()
     outer_ended = asyncio.Event()
     async with open_caller(bus) as own:
 
@@ -157,8 +159,8 @@ async def test_a_copy_of_a_cancelled_question_is_never_begun() -> None:
 
 
 @on_its_own_clock
-async def test_a_later_call_with_the_same_id_is_not_cancelled() -> None:
-    bus, endless = MemoryBus(), Endless()
+async def test_a_later_call_with_the_same_id_is_not_cancelled(bus: MemoryBus) -> None:
+    endless = Endless()
     async with served(bus, endless.route(DURABLE)), open_caller(bus) as caller:
         for number in (1, 2):
             note = Note(key="k", number=number)
@@ -250,8 +252,9 @@ def test_so_many_cancelled_calls_are_remembered(monkeypatch: pytest.MonkeyPatch)
     assert len(attempts._cancelled) == 10
 
 
-async def test_a_permanent_failure_of_a_stream_still_goes_to_the_dead_letter_queue() -> None:
-    bus = MemoryBus()
+async def test_a_permanent_failure_of_a_stream_still_goes_to_the_dead_letter_queue(
+    bus: MemoryBus,
+) -> None:
 
     async def fail(note: Note) -> AsyncIterator[Reply]:
         yield Reply(number=note.number, last=False)

@@ -23,8 +23,7 @@ async def refuses(_note: Note) -> Reply:
     raise PersonalDataError("this flow refuses it")
 
 
-async def test_payload_and_reason_are_redacted_and_ids_are_not() -> None:
-    bus = MemoryBus()
+async def test_payload_and_reason_are_redacted_and_ids_are_not(bus: MemoryBus) -> None:
     message = {"key": f"{PASSWORD}", "number": 1, "user": IBAN, "more": {"text": [f"pay {IBAN}"]}}
     async with served(bus, call_route(WRITE, fails)):
         await bus.publish(ADDRESS, json.dumps(message).encode(), key="k", properties={"id": "1"})
@@ -40,8 +39,7 @@ async def test_payload_and_reason_are_redacted_and_ids_are_not() -> None:
     assert "cannot pay [left out: iban]: call [left out: telephone]" in reason
 
 
-async def test_what_has_none_and_what_is_no_json_stays_byte_for_byte() -> None:
-    bus = MemoryBus()
+async def test_what_has_none_and_what_is_no_json_stays_byte_for_byte(bus: MemoryBus) -> None:
     whole, broken = b'{"key":  "tea",\t"number": 1}', b'{"key": "\xff, +47 22 12 34 56'
     async with served(bus, call_route(WRITE, fails)):
         for number, payload in enumerate((whole, broken)):
@@ -50,8 +48,7 @@ async def test_what_has_none_and_what_is_no_json_stays_byte_for_byte() -> None:
     assert sorted(letter.payload for letter in letters) == sorted([whole, broken])
 
 
-async def test_what_is_no_json_is_redacted_too() -> None:
-    bus = MemoryBus()
+async def test_what_is_no_json_is_redacted_too(bus: MemoryBus) -> None:
     async with served(bus, call_route(WRITE, fails)):
         await bus.publish(
             ADDRESS, f'{{"key": "{PASSWORD}'.encode(), key="k", properties={"id": "1"}
@@ -60,8 +57,7 @@ async def test_what_is_no_json_is_redacted_too() -> None:
     assert letter.payload == b'{"key": "my password is [left out: credential]'
 
 
-async def test_what_is_refused_is_no_dead_letter() -> None:
-    bus = MemoryBus()
+async def test_what_is_refused_is_no_dead_letter(bus: MemoryBus) -> None:
     async with served(bus, call_route(WRITE, refuses)), open_caller(bus) as caller:
         with pytest.raises(CallFailedError, match="this flow refuses it") as refused:
             await caller.call(WRITE, Note(key="k", number=1))

@@ -60,9 +60,8 @@ async def replies(notes: Sequence[Note]) -> list[Reply]:
     ids=["query", "command", "batch"],
 )
 async def test_a_malformed_message_goes_to_the_dead_letter_queue(
-    route: Route,
+    route: Route, bus: MemoryBus
 ) -> None:
-    bus = MemoryBus()
     address = Address(route.topic.name, persistent=route.topic.persistent)
     call = READ if route.topic is READ.topic else WRITE
     async with served(bus, route), open_caller(bus) as caller:
@@ -96,8 +95,9 @@ async def test_a_caller_gets_the_reason_for_a_malformed_message() -> None:
     assert raised.value.type == "malformed"
 
 
-async def test_a_failing_message_is_retried_and_then_dead_lettered_with_its_reason() -> None:
-    bus = MemoryBus()
+async def test_a_failing_message_is_retried_and_then_dead_lettered_with_its_reason(
+    bus: MemoryBus,
+) -> None:
     attempts: list[float] = []
 
     async def note(_note: Note) -> None:
@@ -160,8 +160,7 @@ async def test_an_unavailable_engine_is_waited_for_longer_than_a_failure(error: 
     assert dead_letter_address(SERVICE).name not in bus.published
 
 
-async def test_a_message_is_dead_lettered_when_an_outage_lasts_too_long() -> None:
-    bus = MemoryBus()
+async def test_a_message_is_dead_lettered_when_an_outage_lasts_too_long(bus: MemoryBus) -> None:
 
     async def note(_note: Note) -> None:
         raise UnavailableError("Qdrant is unavailable")
@@ -180,8 +179,7 @@ def test_an_outage_does_not_use_up_the_attempts() -> None:
     assert attempts.pause(ConnectionResetError()) is None
 
 
-async def test_a_permanent_failure_is_not_retried() -> None:
-    bus = MemoryBus()
+async def test_a_permanent_failure_is_not_retried(bus: MemoryBus) -> None:
     attempts = 0
 
     async def write(_note: Note) -> Reply:
@@ -216,8 +214,7 @@ async def test_a_failing_query_is_answered_with_the_error_and_not_stored() -> No
     assert "dead-letters.test" not in bus.published
 
 
-async def test_a_reason_of_any_kind_reaches_the_caller() -> None:
-    bus = MemoryBus()
+async def test_a_reason_of_any_kind_reaches_the_caller(bus: MemoryBus) -> None:
 
     async def write(_note: Note) -> Reply:
         raise ValueError("half a character: \ud800 " + "x" * 10_000)

@@ -75,8 +75,7 @@ async def test_a_question_in_flight_is_not_retried(monkeypatch: pytest.MonkeyPat
 
 
 @on_its_own_clock
-async def test_a_repeated_question_in_flight_is_handled_once() -> None:
-    bus = MemoryBus()
+async def test_a_repeated_question_in_flight_is_handled_once(bus: MemoryBus) -> None:
     begun: list[int] = []
     gate = asyncio.Event()
 

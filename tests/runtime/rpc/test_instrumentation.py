@@ -40,8 +40,9 @@ def parent(span: ReadableSpan) -> int:
     return span.parent.span_id
 
 
-async def test_one_trace_spans_a_question_and_its_consequences(report: Report) -> None:
-    bus = MemoryBus()
+async def test_one_trace_spans_a_question_and_its_consequences(
+    report: Report, bus: MemoryBus
+) -> None:
     traces: list[str] = []
     async with open_caller(bus) as caller:
 
@@ -70,8 +71,7 @@ async def test_one_trace_spans_a_question_and_its_consequences(report: Report) -
     assert dict(handle.attributes or {})["messaging.consumer.group.name"] == "test"
 
 
-async def test_two_questions_are_two_traces(report: Report) -> None:
-    bus = MemoryBus()
+async def test_two_questions_are_two_traces(report: Report, bus: MemoryBus) -> None:
 
     async def read(note: Note) -> Reply:
         return Reply(number=note.number)
@@ -141,8 +141,7 @@ async def test_work_for_one_trace_is_a_part_of_it(report: Report) -> None:
     assert parent(report.spans()["work"]) in {span.context.span_id for span in handled}
 
 
-async def test_a_batch_that_fails_leaves_no_span_open(report: Report) -> None:
-    bus = MemoryBus()
+async def test_a_batch_that_fails_leaves_no_span_open(report: Report, bus: MemoryBus) -> None:
     tried: list[int] = []
 
     async def write(notes: Sequence[Note]) -> list[Reply]:
@@ -168,8 +167,9 @@ async def _ignore(_note: Note) -> None:
 
 
 @pytest.mark.parametrize("trace", ["", "nonsense", "00-0-0-01", "\u00ff" * 100])
-async def test_an_invalid_trace_context_is_ignored(report: Report, trace: str) -> None:
-    bus = MemoryBus()
+async def test_an_invalid_trace_context_is_ignored(
+    report: Report, trace: str, bus: MemoryBus
+) -> None:
     payload = Note(key="k", number=1).model_dump_json().encode()
     async with served(bus, event_route(NOTED, _ignore)):
         await bus.publish(Address("test.noted"), payload, properties={"traceparent": trace})
@@ -177,8 +177,7 @@ async def test_an_invalid_trace_context_is_ignored(report: Report, trace: str) -
     assert report.spans()["process test.noted"].parent is None
 
 
-async def test_every_message_is_counted_once(report: Report) -> None:
-    bus = MemoryBus()
+async def test_every_message_is_counted_once(report: Report, bus: MemoryBus) -> None:
     tried = 0
 
     async def write(note: Note) -> Reply:
@@ -219,8 +218,9 @@ async def test_every_message_is_counted_once(report: Report) -> None:
     assert {topic(point): point.count for point in waited}["test.write"] == 5
 
 
-async def test_batches_are_measured_where_messages_are_handled_in_batches(report: Report) -> None:
-    bus = MemoryBus()
+async def test_batches_are_measured_where_messages_are_handled_in_batches(
+    report: Report, bus: MemoryBus
+) -> None:
     async with open_caller(bus) as caller, served(bus, call_route(READ, _answer)):
         await handle_in_a_batch(bus, 1, 2, 3)
         await caller.call(READ, Note(key="k", number=1))
@@ -246,8 +246,7 @@ def processed(report: Report, name: str) -> dict[str, int]:
     }
 
 
-async def test_without_a_report_nothing_is_traced() -> None:
-    bus = MemoryBus()
+async def test_without_a_report_nothing_is_traced(bus: MemoryBus) -> None:
     traces: list[str] = []
 
     async def read(_note: Note) -> Reply:

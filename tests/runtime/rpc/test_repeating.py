@@ -29,8 +29,7 @@ async def read(note: Note) -> Reply:
     return Reply(number=note.number)
 
 
-async def test_a_service_that_comes_late_is_asked_again() -> None:
-    bus = MemoryBus()
+async def test_a_service_that_comes_late_is_asked_again(bus: MemoryBus) -> None:
     async with (
         open_caller(bus) as caller,
         listening(bus, READ.topic) as asked,

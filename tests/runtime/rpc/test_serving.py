@@ -37,8 +37,7 @@ from tests.support.clock import on_its_own_clock
 from tests.support.waiting import wait_until
 
 
-async def test_a_key_stays_in_order_while_messages_are_retried() -> None:
-    bus = MemoryBus()
+async def test_a_key_stays_in_order_while_messages_are_retried(bus: MemoryBus) -> None:
     attempts: Counter[tuple[str, int]] = Counter()
     done: defaultdict[str, list[int]] = defaultdict(list)
 
@@ -56,8 +55,7 @@ async def test_a_key_stays_in_order_while_messages_are_retried() -> None:
     assert attempts["a", 3] == 3
 
 
-async def test_different_keys_are_handled_concurrently() -> None:
-    bus = MemoryBus()
+async def test_different_keys_are_handled_concurrently(bus: MemoryBus) -> None:
     meeting = asyncio.Barrier(8)
     done: list[str] = []
 
@@ -71,8 +69,7 @@ async def test_different_keys_are_handled_concurrently() -> None:
         await wait_until(lambda: len(done) == 8)
 
 
-async def test_max_concurrency_bounds_the_running_handlers() -> None:
-    bus = MemoryBus()
+async def test_max_concurrency_bounds_the_running_handlers(bus: MemoryBus) -> None:
     now = highest = done = 0
 
     async def note(_note: Note) -> None:
@@ -91,8 +88,7 @@ async def test_max_concurrency_bounds_the_running_handlers() -> None:
     assert highest == 3
 
 
-async def test_a_pause_before_a_retry_holds_up_no_other_key() -> None:
-    bus = MemoryBus()
+async def test_a_pause_before_a_retry_holds_up_no_other_key(bus: MemoryBus) -> None:
     done: list[str] = []
 
     async def note(note: Note) -> None:
@@ -108,8 +104,7 @@ async def test_a_pause_before_a_retry_holds_up_no_other_key() -> None:
         await wait_until(lambda: len(done) == 20)
 
 
-async def test_messages_that_have_arrived_are_handled_in_a_batch() -> None:
-    bus = MemoryBus()
+async def test_messages_that_have_arrived_are_handled_in_a_batch(bus: MemoryBus) -> None:
     batches: list[list[int]] = []
     first_begun, go_on = asyncio.Event(), asyncio.Event()
 
@@ -128,8 +123,7 @@ async def test_messages_that_have_arrived_are_handled_in_a_batch() -> None:
     assert batches == [[0], list(range(1, 9)), list(range(9, 17)), list(range(17, 21))]
 
 
-async def test_a_poisoned_message_does_not_harm_its_batch() -> None:
-    bus = MemoryBus()
+async def test_a_poisoned_message_does_not_harm_its_batch(bus: MemoryBus) -> None:
     done: Counter[int] = Counter()
 
     async def write(notes: Sequence[Note]) -> list[Reply]:
@@ -156,8 +150,7 @@ async def test_a_poisoned_message_does_not_harm_its_batch() -> None:
     assert dead[0].properties["dead-attempts"] == "3"
 
 
-async def test_a_poisoned_message_holds_up_its_own_key_only() -> None:
-    bus = MemoryBus()
+async def test_a_poisoned_message_holds_up_its_own_key_only(bus: MemoryBus) -> None:
     done: list[tuple[str, int]] = []
     mended = False
 
@@ -183,8 +176,7 @@ async def test_a_poisoned_message_holds_up_its_own_key_only() -> None:
     assert done[9:] == [("a", 2), ("a", 3), ("a", 4)]
 
 
-async def test_a_handler_of_batches_never_runs_twice_at_once() -> None:
-    bus = MemoryBus()
+async def test_a_handler_of_batches_never_runs_twice_at_once(bus: MemoryBus) -> None:
     running = False
     done = 0
 
@@ -203,8 +195,7 @@ async def test_a_handler_of_batches_never_runs_twice_at_once() -> None:
         await wait_until(lambda: done == 100)
 
 
-async def test_a_batch_handler_must_answer_each_question() -> None:
-    bus = MemoryBus()
+async def test_a_batch_handler_must_answer_each_question(bus: MemoryBus) -> None:
 
     async def forgetful(notes: Sequence[Note]) -> list[Reply]:
         return [Reply(number=note.number) for note in notes[1:]]
@@ -217,8 +208,7 @@ async def test_a_batch_handler_must_answer_each_question() -> None:
             await caller.call(WRITE, Note(key="k", number=1))
 
 
-async def test_a_stream_comes_in_order_and_ends() -> None:
-    bus = MemoryBus()
+async def test_a_stream_comes_in_order_and_ends(bus: MemoryBus) -> None:
 
     async def count(note: Note) -> AsyncIterator[Reply]:
         for number in range(note.number + 1):
@@ -235,8 +225,7 @@ async def test_a_stream_comes_in_order_and_ends() -> None:
         ]
 
 
-async def test_a_stream_that_fails_in_the_middle_ends_with_the_error() -> None:
-    bus = MemoryBus()
+async def test_a_stream_that_fails_in_the_middle_ends_with_the_error(bus: MemoryBus) -> None:
 
     async def count(note: Note) -> AsyncIterator[Reply]:
         yield Reply(number=1, last=False)
@@ -251,8 +240,7 @@ async def test_a_stream_that_fails_in_the_middle_ends_with_the_error() -> None:
                 await anext(parts)
 
 
-async def test_an_expired_query_is_dropped_and_an_expired_command_is_not() -> None:
-    bus = MemoryBus()
+async def test_an_expired_query_is_dropped_and_an_expired_command_is_not(bus: MemoryBus) -> None:
     read: list[int] = []
     written: list[int] = []
 
@@ -278,8 +266,7 @@ async def test_an_expired_query_is_dropped_and_an_expired_command_is_not() -> No
 
 
 @pytest.mark.parametrize("given", ["²", "9" * 5_000, "-1", "soon", ""])
-async def test_an_invalid_timeout_is_ignored(given: str) -> None:
-    bus = MemoryBus()
+async def test_an_invalid_timeout_is_ignored(given: str, bus: MemoryBus) -> None:
     seen: list[str] = []
 
     async def read(_note: Note) -> Reply:
@@ -325,8 +312,7 @@ async def test_a_deadline_error_names_the_topic() -> None:
             await caller.call(READ.__class__(READ.topic, READ.answer, 0.05), Note(key="", number=1))
 
 
-async def test_a_handler_sees_the_envelope_of_its_own_message_only() -> None:
-    bus = MemoryBus()
+async def test_a_handler_sees_the_envelope_of_its_own_message_only(bus: MemoryBus) -> None:
     seen: set[tuple[str, str]] = set()
     meeting = asyncio.Barrier(4)
 

@@ -40,8 +40,7 @@ async def never() -> None:
 
 
 @on_its_own_clock
-async def test_a_handler_beyond_its_limit_is_retried_and_then_dead_lettered() -> None:
-    bus = MemoryBus()
+async def test_a_handler_beyond_its_limit_is_retried_and_then_dead_lettered(bus: MemoryBus) -> None:
     begun = ended = 0
 
     async def note(_note: Note) -> None:
@@ -78,8 +77,7 @@ async def test_the_log_shows_where_a_handler_hung(caplog: pytest.LogCaptureFixtu
 
 
 @on_its_own_clock
-async def test_a_batch_with_a_message_that_hangs_does_not_stall_its_topic() -> None:
-    bus = MemoryBus()
+async def test_a_batch_with_a_message_that_hangs_does_not_stall_its_topic(bus: MemoryBus) -> None:
     done: list[int] = []
 
     async def notes(notes: Sequence[Note]) -> None:
@@ -100,8 +98,7 @@ async def test_a_batch_with_a_message_that_hangs_does_not_stall_its_topic() -> N
 
 
 @on_its_own_clock
-async def test_a_stream_has_its_limit_between_two_messages() -> None:
-    bus = MemoryBus()
+async def test_a_stream_has_its_limit_between_two_messages(bus: MemoryBus) -> None:
 
     async def count(note: Note) -> AsyncIterator[Reply]:
         for number in range(note.number):
@@ -117,8 +114,7 @@ async def test_a_stream_has_its_limit_between_two_messages() -> None:
 
 
 @on_its_own_clock
-async def test_a_route_can_have_a_limit_of_its_own() -> None:
-    bus = MemoryBus()
+async def test_a_route_can_have_a_limit_of_its_own(bus: MemoryBus) -> None:
 
     async def read(note: Note) -> Reply:
         await asyncio.sleep(1.5)

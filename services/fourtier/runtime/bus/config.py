@@ -35,9 +35,14 @@ class RetentionPolicy(Config):
 
 
 class BusSection(Config):
-    """Where the bus is. `port` is for the embedded one, `admin-url` and `topics` for Pulsar."""
+    """Where the bus is. `port` is for the embedded one, `admin-url` and `topics` for Pulsar.
+
+    With `local-calls` a call whose service runs in the caller's process, and that nobody stores,
+    does without the broker.
+    """
 
     url: EngineUrl = "embedded"
     admin_url: EngineUrl | None = None
     port: int = Field(default=6650, ge=0, le=65_535)
+    local_calls: bool = True
     topics: RetentionPolicy = RetentionPolicy()

@@ -5,9 +5,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from fourtier.runtime.errors import FourtierError
+from fourtier.schema.message import Message
+
+if TYPE_CHECKING:
+    from fourtier.runtime.bus.local import LocalCalls
 
 
 class Mode(Enum):
@@ -38,6 +42,7 @@ class Delivery:
         published_at: Unix time in seconds.
         redelivered: whether it was delivered before and not acknowledged.
         received_at: when it arrived in this process, by the clock of the event loop.
+        message: what was handed over within this process; its payload is empty then.
     """
 
     id: str
@@ -48,6 +53,7 @@ class Delivery:
     redelivered: bool
     acknowledge: Callable[[], Awaitable[None]] = field(repr=False)
     received_at: float = field(default_factory=time.monotonic)
+    message: Message | None = None
 
 
 class Subscription(Protocol):
@@ -69,9 +75,19 @@ class Subscription(Protocol):
         """Take at most `limit` messages that are already here, without waiting."""
         ...
 
+    def hand_over(self, delivery: Delivery) -> bool:
+        """Put a message of this process behind those that have arrived; False if it has no room."""
+        ...
+
 
 class Bus(Protocol):
-    """A connected transport."""
+    """A connected transport.
+
+    Attributes:
+        local: what goes from hand to hand within this process; None where nothing does.
+    """
+
+    local: "LocalCalls | None"
 
     async def publish(
         self,

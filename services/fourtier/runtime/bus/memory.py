@@ -10,6 +10,7 @@ from itertools import count
 from zlib import crc32
 
 from fourtier.runtime.bus.contract import Address, BusError, Delivery, Mode
+from fourtier.runtime.bus.local import LocalCalls
 
 #: The maximum of a topic's messages that a group finds that is created later.
 _MAX_STORED = 10_000
@@ -25,6 +26,10 @@ class _Consumer:
 
     def arrived(self, limit: int) -> Sequence[Delivery]:
         return [self.queue.get_nowait() for _ in range(min(limit, self.queue.qsize()))]
+
+    def hand_over(self, delivery: Delivery) -> bool:
+        self.queue.put_nowait(delivery)
+        return True
 
 
 @dataclass(eq=False)
@@ -97,7 +102,8 @@ class _Group:
 class MemoryBus:
     """Topics as queues in this process."""
 
-    def __init__(self) -> None:
+    def __init__(self, local: LocalCalls | None = None) -> None:
+        self.local = local
         self._topics: dict[Address, dict[str, _Group]] = {}
         self._stored: dict[Address, deque[Delivery]] = {}
         self._ids = count(1)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fourtier.runtime.bus.contract import Bus, BusError
 from fourtier.runtime.bus.embedded.access_token import read_token
+from fourtier.runtime.bus.local import LocalCalls
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, connect_pulsar
 from fourtier.runtime.errors import StartupError
@@ -25,6 +26,7 @@ class BusConfig:
         data: the flow's data directory; the embedded broker stores its messages below it.
         port: for the embedded broker; 0 takes a free one.
         security: the embedded broker takes its token from here, or makes one.
+        local_calls: whether calls within this process may do without the broker.
     """
 
     url: str
@@ -33,6 +35,7 @@ class BusConfig:
     data: Path
     port: int = 6650
     security: PulsarSecurity = PulsarSecurity()
+    local_calls: bool = True
 
 
 def embedded_directory(data: Path) -> Path:
@@ -52,9 +55,10 @@ async def open_bus(config: BusConfig) -> AsyncGenerator[tuple[Bus, str]]:
     Raises:
         StartupError: the URL is of no known kind, or there is no broker.
     """
+    local = LocalCalls() if config.local_calls else None
     if config.url == "memory://":
         log.warning("The bus is memory://: it stores nothing and reaches no other process.")
-        yield MemoryBus(), config.url
+        yield MemoryBus(local), config.url
         return
     async with AsyncExitStack() as stack:
         url, security, client_log = config.url, config.security, "/dev/stderr"
@@ -75,7 +79,12 @@ async def open_bus(config: BusConfig) -> AsyncGenerator[tuple[Bus, str]]:
         try:
             bus = await stack.enter_async_context(
                 connect_pulsar(
-                    url, config.tenant, config.namespace, security=security, log_file=client_log
+                    url,
+                    config.tenant,
+                    config.namespace,
+                    security=security,
+                    log_file=client_log,
+                    local=local,
                 )
             )
         except BusError as error:

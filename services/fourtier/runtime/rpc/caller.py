@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Generator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
 from fourtier.runtime import telemetry
@@ -16,6 +16,7 @@ from fourtier.runtime.bus.contract import (
     Subscription,
     UnconfirmedError,
 )
+from fourtier.runtime.bus.local import LocalCalls
 from fourtier.runtime.errors import DeadlineExceededError, LostAnswerError
 from fourtier.runtime.rpc import envelope
 from fourtier.runtime.rpc.heartbeat import HeartbeatTimeout
@@ -162,7 +163,7 @@ class Caller:
                 except DeadlineExceededError:
                     left *= 1 - _RETRY_AFTER
                     asked.properties[envelope.TIMEOUT] = str(int(left * 1000))
-                    await self._send(call.topic, question, asked.properties)
+                    await self._send(call.topic, question, asked.properties, self._bus.local)
             return await asked.next(left)
 
     async def _message(
@@ -195,7 +196,7 @@ class Caller:
     async def _ask(self, call: Call[Q, A], question: Q, asked: PendingCall) -> None:
         try:
             async with asyncio.timeout(call.deadline):
-                await self._send(call.topic, question, asked.properties)
+                await self._send(call.topic, question, asked.properties, self._bus.local)
         except TimeoutError:
             raise DeadlineExceededError(call.topic.name, call.deadline) from None
 
@@ -208,13 +209,20 @@ class Caller:
         except (BusError, DeadlineExceededError) as error:
             log.warning("A question could not be retried: %s", error)
 
-    async def _send(self, topic: Topic[Any], message: Message, properties: dict[str, str]) -> None:
+    async def _send(
+        self,
+        topic: Topic[Any],
+        message: Message,
+        properties: dict[str, str],
+        local: LocalCalls | None = None,
+    ) -> None:
         telemetry.inject(properties)
+        address = Address(topic.name, persistent=topic.persistent)
+        key = topic.key(message) if topic.key else ""
+        if local is not None and local.ask(address, message, key, properties):
+            return
         await self._bus.publish(
-            Address(topic.name, persistent=topic.persistent),
-            message.model_dump_json().encode(),
-            key=topic.key(message) if topic.key else "",
-            properties=properties,
+            address, message.model_dump_json().encode(), key=key, properties=properties
         )
 
     async def listen(self, inbox: Subscription) -> None:
@@ -225,16 +233,19 @@ class Caller:
         """
         try:
             while True:
-                delivery = await inbox.receive()
-                asked = self._pending.get(delivery.properties.get(envelope.ID, ""))
-                if asked is not None:
-                    asked.take(delivery)
+                self.take(await inbox.receive())
         except BusError as error:
             self._disconnected = error
             self._became_disconnected.set()
             for asked in self._pending.values():
                 asked.answers.put_nowait(error)
             raise
+
+    def take(self, delivery: Delivery) -> None:
+        """Give an answer to the call that waits for it; dropped if there is none."""
+        asked = self._pending.get(delivery.properties.get(envelope.ID, ""))
+        if asked is not None:
+            asked.take(delivery)
 
     async def wait_disconnected(self) -> None:
         """Wait until no answer can come in any more, which should never be, and say why.
@@ -258,7 +269,11 @@ async def open_caller(
 ) -> AsyncGenerator[Caller]:
     """Open a caller with its inbox; closing it leaves no task and no subscription behind."""
     caller = Caller(bus, heartbeat_timeout)
-    async with bus.subscribe(caller.inbox, "caller", Mode.EXCLUSIVE) as inbox:
+    async with AsyncExitStack() as stack:
+        subscribing = bus.subscribe(caller.inbox, "caller", Mode.EXCLUSIVE)
+        inbox = await stack.enter_async_context(subscribing)
+        if bus.local is not None:
+            stack.enter_context(bus.local.awaiting(caller.inbox, caller.take))
         listening = asyncio.create_task(caller.listen(inbox), name="inbox")
         try:
             yield caller

@@ -3,7 +3,7 @@
 import logging
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -16,6 +16,8 @@ from fourtier.schema.message import Message
 from fourtier.schema.topics import Topic
 
 log = logging.getLogger(__name__)
+
+M = TypeVar("M", bound=Message)
 
 #: By how many seconds the clocks of a publisher and of this process may differ.
 _CLOCK_SKEW = 5.0
@@ -42,11 +44,25 @@ def read(
     if _is_expired(delivery, received, topic, service):
         return None
     try:
-        message = topic.payload.model_validate_json(delivery.payload)
+        message = message_of(delivery, topic.payload)
     except ValidationError as error:
         wrong = in_words(error, "payload")
         raise MalformedError(f"is not a valid {error.title}: {wrong}") from error
     return Incoming(delivery, received, message)
+
+
+def message_of(delivery: Delivery, kind: type[M]) -> M:
+    """The message of a delivery, read from JSON unless it was handed over as it is.
+
+    Raises:
+        ValidationError: it is none of that kind.
+    """
+    message = delivery.message
+    if message is None:
+        return kind.model_validate_json(delivery.payload)
+    if type(message) is kind:
+        return message
+    return kind.model_validate_json(message.model_dump_json())
 
 
 def _is_expired(delivery: Delivery, received: Envelope, topic: Topic[Any], service: str) -> bool:

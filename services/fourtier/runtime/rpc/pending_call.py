@@ -13,6 +13,7 @@ from fourtier.runtime.errors import (
     PermanentError,
 )
 from fourtier.runtime.rpc import envelope
+from fourtier.runtime.rpc.incoming import message_of
 from fourtier.schema.message import Answer, Message
 from fourtier.schema.topics import Call
 
@@ -90,10 +91,10 @@ def read_answer(call: Call[Q, A], delivery: Delivery) -> A:
     """
     try:
         if envelope.ERROR in delivery.properties:
-            failed = Answer.model_validate_json(delivery.payload).error
+            failed = message_of(delivery, Answer).error
             if failed is not None:
                 raise CallFailedError(call.topic.name, failed)
-        return call.answer.model_validate_json(delivery.payload)
+        return message_of(delivery, call.answer)
     except ValidationError as error:
         raise PermanentError(
             f"{call.topic.name} answered what is not a {call.answer.__name__}: {error}"

@@ -157,6 +157,10 @@ class Results:
         if sequence is not None:
             properties[envelope.SEQUENCE] = str(sequence)
         telemetry.inject(properties)
+        local = self._bus.local
+        if local is not None and local.answer(received.reply_to, result, properties):
+            await asyncio.sleep(0)  # a long stream lets others go on, its caller among them
+            return
         payload = result.model_dump_json().encode()
         try:
             await self._bus.publish(

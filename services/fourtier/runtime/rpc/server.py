@@ -63,6 +63,8 @@ class Server:
             subscription = await stack.enter_async_context(
                 self._bus.subscribe(address, self._service, mode)
             )
+            if self._bus.local is not None:
+                stack.enter_context(self._bus.local.serving(address, subscription))
             subscribed.set()
             stopping = asyncio.create_task(self._stopping.wait(), name=f"stop {topic.name}")
             try:

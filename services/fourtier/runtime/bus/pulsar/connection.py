@@ -15,6 +15,7 @@ import pulsar.asyncio as pulsar_asyncio
 from pulsar import ConsumerType, InitialPosition
 
 from fourtier.runtime.bus.contract import Address, BusError, Mode
+from fourtier.runtime.bus.local import LocalCalls
 from fourtier.runtime.bus.pulsar.closing import CLOSES_WITHIN, closed, let_go
 from fourtier.runtime.bus.pulsar.consumer import PREFETCH, Consumer
 from fourtier.runtime.bus.pulsar.handshake import handshake
@@ -83,8 +84,16 @@ class PulsarBus:
     """
 
     def __init__(
-        self, client: Any, tenant: str, namespace: str, *, lite: bool, timeouts: Timeouts
+        self,
+        client: Any,
+        tenant: str,
+        namespace: str,
+        *,
+        lite: bool,
+        timeouts: Timeouts,
+        local: LocalCalls | None = None,
     ) -> None:
+        self.local = local
         self._client = client
         self._namespace = f"{tenant}/{namespace}"
         self._lite = lite
@@ -240,10 +249,12 @@ async def connect_pulsar(
     security: PulsarSecurity,
     log_file: str,
     timeouts: Timeouts = Timeouts(),
+    local: LocalCalls | None = None,
 ) -> AsyncGenerator[PulsarBus]:
     """Connect to a broker at `pulsar://` or `pulsar+ssl://`.
 
-    The C++ client's own log goes to `log_file`, errors only.
+    The C++ client's own log goes to `log_file`, errors only. With `local` calls within this process
+    do without the broker where they can.
 
     Raises:
         BusError: the URL is not one that Pulsar understands, or no broker answers there.
@@ -262,7 +273,7 @@ async def connect_pulsar(
     except (ValueError, pulsar_asyncio.PulsarException) as error:
         raise BusError(f"{url} is not a Pulsar URL: {error}") from error
     lite = server.lower().startswith(_LITE)
-    bus = PulsarBus(client, tenant, namespace, lite=lite, timeouts=timeouts)
+    bus = PulsarBus(client, tenant, namespace, lite=lite, timeouts=timeouts, local=local)
     try:
         yield bus
     finally:

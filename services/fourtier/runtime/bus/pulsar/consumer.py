@@ -78,6 +78,13 @@ class Consumer:
             here.append(delivery)
         return here
 
+    def hand_over(self, delivery: Delivery) -> bool:
+        """Put a message of this process behind those that have arrived, if there is room."""
+        if self._failure is not None or self._queue.full():
+            return False
+        self._queue.put_nowait(delivery)
+        return True
+
     def _delivery(self, consumer: Any, message: Any) -> Delivery:
         message_id = message.message_id()
         # The partition too: the same numbers can be given in two partitions of a topic.
