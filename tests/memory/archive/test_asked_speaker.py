@@ -67,6 +67,6 @@ async def test_who_narrows_a_search_to_one_speaker_gets_no_other(tmp_path: Path)
     async with running_flow(tmp_path, {"embeddings": {}, "archive": {}}) as flow:
         await tell(flow, turn(1, "I like soup.", speaker="Mia"), turn(2, "Soup!", speaker="Leo"))
         await archived(flow, 2)
-        hits = await search(flow, "What did Mia say of soup?", speaker="Leo", explain=True)
+        hits = await search(flow, "What did Leo say of soup?", speaker="Leo", explain=True)
         assert [hit.entry.speaker for hit in hits] == ["Leo"]
         assert "speaker" not in hits[0].legs
