@@ -14,6 +14,7 @@ from fourtier.engines.vectors.query import DenseLeg, Equals
 from fourtier.runtime.errors import PermanentError
 from fourtier.runtime.service.stores import Fields
 from fourtier.schema.message import Scope, Vector
+from tests.engines.facet_contract import FacetContract
 from tests.engines.query_contract import QueryContract
 from tests.engines.searching import search, similar
 from tests.engines.vectors_operations import (
@@ -35,7 +36,7 @@ def point(name: str, vector: Vector = EAST, text: str = "", **payload: str) -> P
     return Point.of(name, vector, text or name, payload)
 
 
-class VectorStoreContract(QueryContract):
+class VectorStoreContract(QueryContract, FacetContract):
     def opened(
         self, directory: Path, dimensions: int = DIMENSIONS, fields: Fields = KIND
     ) -> AbstractAsyncContextManager[VectorStore]:

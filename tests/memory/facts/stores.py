@@ -12,7 +12,7 @@ from typing import Any
 from fourtier.engines.graph.ladybug import open_ladybug
 from fourtier.engines.graph.protocol import GraphStore, Statement, Value
 from fourtier.engines.vectors.edge import open_edge
-from fourtier.engines.vectors.protocol import Hit, Point, VectorStore
+from fourtier.engines.vectors.protocol import Facet, Hit, Point, VectorStore
 from fourtier.engines.vectors.query import Leg, Where
 from fourtier.memory.facts.graph import SCHEMA, ScopedFact
 from fourtier.memory.facts.index import COLLECTION
@@ -88,6 +88,9 @@ class Vectors:
 
     async def count(self, scope: Scope | None = None, where: Where = ()) -> int:
         return await self.real.count(scope, where)
+
+    async def facet(self, scope: Scope, field: str, limit: int, where: Where = ()) -> list[Facet]:
+        return await self.real.facet(scope, field, limit, where)
 
 
 @dataclass

@@ -38,13 +38,15 @@ def _legs_of(identity: str, by_leg: Mapping[str, Mapping[str, Found]]) -> dict[s
 
 
 def grouped(found: Sequence[Hit], group: Group) -> list[Hit]:
-    """The best of each group; a point without the field is a group of its own."""
+    """The best of each group; a point without one value in the field is a group of its own."""
     numbers: Counter[str | int] = Counter()
     kept: list[Hit] = []
     for each in found:
         value = each.payload.get(group.field)
-        if value is not None:
-            numbers[value] += 1
-        if value is None or numbers[value] <= group.size:
+        if value is None or isinstance(value, list):
+            kept.append(each)
+            continue
+        numbers[value] += 1
+        if numbers[value] <= group.size:
             kept.append(each)
     return kept

@@ -33,7 +33,7 @@ class StoredPoint:
     id: str
     dense: dict[str, list[float]]
     sparse: dict[str, SparseVector]
-    payload: dict[str, str | int]
+    payload: dict[str, str | int | list[str]]
 
 
 def stored_point(scope: Scope, point: Point, dimensions: int, fields: Fields) -> StoredPoint:
@@ -70,7 +70,7 @@ def stored_id(scope: Scope, point_id: str) -> str:
     return str(uuid5(_NAMESPACE, f"{scope.key}\n{point_id}"))
 
 
-def _stored_payload(scope: Scope, point: Point) -> dict[str, str | int]:
+def _stored_payload(scope: Scope, point: Point) -> dict[str, str | int | list[str]]:
     if taken := {SCOPE, ID} & point.payload.keys():
         raise ValueError(f"a payload cannot have a field called {' or '.join(sorted(taken))}")
     return {**point.payload, SCOPE: scope.key, ID: point.id}

@@ -8,8 +8,8 @@ from fourtier.engines.erasing import Remainder
 from fourtier.engines.vectors.query import MIN_CANDIDATES, Group, Leg, MinMax, Mmr, Rrf, Where
 from fourtier.schema.message import Scope, Vector
 
-#: Flags are written as "yes" and "no", times in ISO 8601.
-Payload = Mapping[str, str | int]
+#: Flags are written as "yes" and "no", times in ISO 8601. A keyword may have several values.
+Payload = Mapping[str, str | int | list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,14 @@ class Hit:
     payload: Payload
     similarity: float | None = None
     legs: Mapping[str, Found] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """A value of a payload field, and how many points have it."""
+
+    value: str
+    number: int
 
 
 class VectorStore(Protocol):
@@ -138,6 +146,23 @@ class VectorStore(Protocol):
 
     async def count(self, scope: Scope | None = None, where: Where = ()) -> int:
         """Count a scope's points exactly; those of all scopes with None."""
+        ...
+
+    async def facet(self, scope: Scope, field: str, limit: int, where: Where = ()) -> list[Facet]:
+        """Count a scope's points exactly by what they have in a payload field.
+
+        A point with several values counts once for each of them. The most frequent values come
+        first, those of one number in the order of their characters.
+
+        Args:
+            scope: whose points.
+            field: one of the collection's keywords.
+            limit: how many values at most.
+            where: what the points that are counted must match.
+
+        Raises:
+            ValueError: the collection has no such keyword.
+        """
         ...
 
     async def delete(self, scope: Scope, ids: Sequence[str]) -> int:

@@ -47,7 +47,7 @@ Leg = DenseLeg | SparseLeg
 
 @dataclass(frozen=True, slots=True)
 class Equals:
-    """A payload field has this value."""
+    """A payload field has this value, or has it among several."""
 
     field: str
     value: str | int
@@ -55,7 +55,7 @@ class Equals:
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """A payload field has one of these values; with none nothing is found."""
+    """A payload field has at least one of these values; with none nothing is found."""
 
     field: str
     values: Sequence[str] | Sequence[int]
@@ -109,6 +109,8 @@ class Mmr:
 @dataclass(frozen=True, slots=True)
 class Group:
     """Of the points with the same value in a payload field only the best are found.
+
+    A point that has several values in it is in no group.
 
     Attributes:
         size: how many of them.

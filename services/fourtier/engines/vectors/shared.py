@@ -17,7 +17,7 @@ from fourtier.engines.vectors.points import (
     stored_id,
     stored_point,
 )
-from fourtier.engines.vectors.protocol import Hit, Point
+from fourtier.engines.vectors.protocol import Facet, Hit, Point
 from fourtier.engines.vectors.query import (
     MIN_CANDIDATES,
     DenseLeg,
@@ -184,6 +184,11 @@ class SharedVectorStore(ABC):
         """Count a scope's points exactly; those of all scopes with None."""
         return await self._count(conditions(scope, where))
 
+    async def facet(self, scope: Scope, field: str, limit: int, where: Where = ()) -> list[Facet]:
+        """Count a scope's points exactly by the values of a keyword field, most frequent first."""
+        require_fields([field], self._fields.keywords)
+        return await self._facet(field, limit, conditions(scope, where))
+
     async def delete(self, scope: Scope, ids: Sequence[str]) -> int:
         """Delete points by id; returns how many the scope had."""
         known = await self.get(scope, ids)
@@ -224,6 +229,10 @@ class SharedVectorStore(ABC):
     @abstractmethod
     async def _count(self, within: Where) -> int:
         """Count exactly."""
+
+    @abstractmethod
+    async def _facet(self, field: str, limit: int, within: Where) -> list[Facet]:
+        """Count the values of a field exactly; both engines order them as the contract says."""
 
     @abstractmethod
     async def _delete(self, stored_ids: Sequence[str]) -> None:

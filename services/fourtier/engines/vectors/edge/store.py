@@ -22,7 +22,7 @@ from fourtier.engines.vectors.edge.shard import (
     close_shard,
 )
 from fourtier.engines.vectors.points import SCOPE, StoredPoint, hit, stored_point
-from fourtier.engines.vectors.protocol import Hit, Point
+from fourtier.engines.vectors.protocol import Facet, Hit, Point
 from fourtier.engines.vectors.query import Equals, Where
 from fourtier.engines.vectors.shared import EncodedLeg, Search, SharedVectorStore
 from fourtier.runtime.errors import StartupError, UnavailableError
@@ -286,6 +286,11 @@ class EdgeVectorStore(SharedVectorStore):
     async def _count(self, within: Where) -> int:
         request = edge.CountRequest(exact=True, filter=filter_of(within))
         return await self._run(lambda shard: shard.count(request))
+
+    async def _facet(self, field: str, limit: int, within: Where) -> list[Facet]:
+        request = edge.FacetRequest(field, limit=limit, exact=True, filter=filter_of(within))
+        found = await self._run(lambda shard: shard.facet(request))
+        return [Facet(str(each.value), each.count) for each in found.hits]
 
     async def _delete(self, stored_ids: Sequence[str]) -> None:
         await self._change(

@@ -10,7 +10,7 @@ from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedR
 from fourtier.engines.erasing import Remainder
 from fourtier.engines.limits import TimeLimit
 from fourtier.engines.vectors.points import StoredPoint, hit, stored_point
-from fourtier.engines.vectors.protocol import Hit, Point
+from fourtier.engines.vectors.protocol import Facet, Hit, Point
 from fourtier.engines.vectors.qdrant import requests
 from fourtier.engines.vectors.qdrant.requests import filter_of
 from fourtier.engines.vectors.query import Where
@@ -104,6 +104,13 @@ class QdrantVectorStore(SharedVectorStore):
     async def _count(self, within: Where) -> int:
         request = self._client.count(self._collection, count_filter=filter_of(within), exact=True)
         return (await self._ask(request)).count
+
+    async def _facet(self, field: str, limit: int, within: Where) -> list[Facet]:
+        request = self._client.facet(
+            self._collection, field, facet_filter=filter_of(within), limit=limit, exact=True
+        )
+        found = await self._ask(request)
+        return [Facet(str(each.value), each.count) for each in found.hits]
 
     async def _delete(self, stored_ids: Sequence[str]) -> None:
         points = models.PointIdsList(points=list(stored_ids))
