@@ -25,6 +25,8 @@ FactKind = Literal["semantic", "procedural", "reflective"]
 
 #: Facts that one statement may supersede by their ids.
 _MAX_REPLACED = 100
+#: Names of which a search may want one.
+_MAX_MENTIONS = 100
 
 
 class Statement(Message):
@@ -120,6 +122,11 @@ class RetrieveFactsRequest(Scoped):
         description="leaves out what is only the nearest of the rest, and has superseded facts "
         "too: for who wants to forget something",
     )
+    mentions: tuple[Name, ...] = Field(
+        default=(),
+        max_length=_MAX_MENTIONS,
+        description="names, in capitals or not, of which a fact must mention at least one",
+    )
 
 
 class RetrieveFactsResponse(Answer):
@@ -157,6 +164,33 @@ class ListFactsResponse(Answer):
 
     facts: tuple[Fact, ...]
     total: int
+
+
+class ListNamesRequest(Scoped):
+    """The names that valid facts mention: people, places, organisations, products.
+
+    `with_name`, in capitals or not, leaves those that some fact mentions together with that one.
+    """
+
+    limit: int = Field(default=100, ge=1, le=MAX_ITEMS)
+    with_name: OptionalName = ""
+
+
+class MentionedName(Message):
+    """A name, written as it is most often, and how many valid facts mention it.
+
+    Of names that are asked for with another one, facts that mention both.
+    """
+
+    name: str
+    facts: int
+
+
+class ListNamesResponse(Answer):
+    """The most frequent names first. There are none of a user who has opted out."""
+
+    names: tuple[MentionedName, ...]
+    opted_out: bool = False
 
 
 class ForgetFactRequest(Scoped):
@@ -207,6 +241,7 @@ STORE_FACT = command("facts.store", StoreFactRequest, StoreFactResponse, key=by_
 RETRIEVE_FACTS = query("facts.retrieve", RetrieveFactsRequest, RetrieveFactsResponse)
 GET_FACT = query("facts.get", GetFactRequest, GetFactResponse)
 LIST_FACTS = query("facts.list", ListFactsRequest, ListFactsResponse)
+LIST_NAMES = query("facts.names", ListNamesRequest, ListNamesResponse)
 FORGET_FACT = command("facts.forget", ForgetFactRequest, ForgetFactResponse, key=by_scope)
 FORGET_FACTS = command("facts.forget-scope", ForgetFactsRequest, ForgetFactsResponse, key=by_scope)
 #: Not persistent: the caller sees how far it came, and asks again.

@@ -5,6 +5,7 @@ the service answers with an error, `DeadlineExceededError` when no answer comes 
 `BusError` when the broker does not take the request.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -37,11 +38,13 @@ from fourtier.schema.facts import (
     FORGET_FACTS,
     GET_FACT,
     LIST_FACTS,
+    LIST_NAMES,
     REINDEX_FACTS,
     RETRIEVE_FACTS,
     STORE_FACT,
     Fact,
     ListFactsResponse,
+    MentionedName,
     ReindexFactsRequest,
     ReindexFactsResponse,
     StoreFactResponse,
@@ -105,13 +108,40 @@ class Facts(ScopedCalls):
         )
 
     async def search(
-        self, scope: Scope, query: str, *, top_k: int = 5, include_superseded: bool = False
+        self,
+        scope: Scope,
+        query: str,
+        *,
+        top_k: int = 5,
+        include_superseded: bool = False,
+        mentions: Sequence[str] = (),
     ) -> tuple[Fact, ...]:
-        """Find facts by meaning and by words, best first; `top_k` of them at most."""
+        """Find facts by meaning and by words, best first; `top_k` of them at most.
+
+        With `mentions` only facts that mention at least one of these names, in capitals or not.
+        """
         found = await self._call(
-            RETRIEVE_FACTS, scope, query=query, top_k=top_k, include_superseded=include_superseded
+            RETRIEVE_FACTS,
+            scope,
+            query=query,
+            top_k=top_k,
+            include_superseded=include_superseded,
+            mentions=tuple(mentions),
         )
         return found.facts
+
+    async def names(
+        self, scope: Scope, *, limit: int = 100, with_name: str = ""
+    ) -> tuple[MentionedName, ...]:
+        """The names that valid facts mention, the most frequent first.
+
+        Args:
+            scope: whose memory.
+            limit: how many names at most.
+            with_name: only those that some fact mentions together with this one.
+        """
+        listed = await self._call(LIST_NAMES, scope, limit=limit, with_name=with_name)
+        return listed.names
 
     async def get(self, scope: Scope, fact_id: str) -> Fact | None:
         """Read one fact; None when the scope does not have it."""

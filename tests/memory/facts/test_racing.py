@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from fourtier.engines.vectors.protocol import VectorStore
-from fourtier.memory.facts.graph import SCHEMA
-from fourtier.memory.facts.index import _payload
+from fourtier.memory.facts.graph import SCHEMA, ScopedFact
+from fourtier.memory.facts.index import payload_of
 from fourtier.memory.facts.records import FactRecord
 from fourtier.memory.facts.store import FactStore
 from fourtier.memory.facts.supersession import resolve_validity
@@ -91,7 +91,7 @@ async def test_facts_and_vectors_end_as_if_one_had_written(store: Opened, seed: 
         assert number == len(facts)
         assert {fact.id: fact for fact in facts} == {fact.id: fact for fact in resolved(facts)}
         points = {hit.id: dict(hit.payload) for hit in await store.vectors.scroll(scope, ALL)}
-        assert points == {fact.id: _payload(fact) for fact in facts}
+        assert points == {fact.id: payload_of(ScopedFact(scope, fact)) for fact in facts}
 
     await store.facts.forget_scope(scope)
     of_scope = "MATCH (n) WHERE n.id = $scope OR n.scope = $scope RETURN n.id AS id"

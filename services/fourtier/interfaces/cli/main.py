@@ -20,6 +20,7 @@ from fourtier.interfaces.cli import (
     importing,
     init,
     memory,
+    names,
     opting_out,
     research,
     run,
@@ -36,6 +37,7 @@ app = typer.Typer(
 )
 for commands in (run, flows, init, agent, why, research, forget, opting_out, importing, doctor):
     commands.add_to(app)
+names.add_to(memory.facts)
 app.add_typer(memory.facts, name="facts")
 app.add_typer(memory.episodes, name="episodes")
 app.add_typer(memory.conversations, name="conversations")

@@ -13,6 +13,7 @@ from fourtier.interfaces.cli.options import (
     FlowName,
     Limit,
     User,
+    scope_names,
 )
 from fourtier.interfaces.cli.output import errors, print_items, print_text, progress_bar
 
@@ -86,6 +87,14 @@ def search_facts(
     flow: FlowName = DEFAULT_FLOW,
     limit: Limit = 5,
     superseded: Superseded = False,
+    mentions: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--mentions",
+            help="Only facts that mention this name; several: one of them.",
+            callback=lambda names: scope_names(names or []),
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Search facts by meaning and by words, best first."""
@@ -93,7 +102,7 @@ def search_facts(
     found = with_client(
         flow,
         lambda client: client.facts.search(
-            scope, query, top_k=limit, include_superseded=superseded
+            scope, query, top_k=limit, include_superseded=superseded, mentions=mentions or ()
         ),
     )
     _show_facts(found, as_json=as_json)

@@ -34,6 +34,15 @@ def scope_name(value: str) -> str:
         raise typer.BadParameter(error.errors()[0]["msg"]) from error
 
 
+def scope_names(values: list[str]) -> list[str]:
+    """Reject names as `scope_name` does.
+
+    Raises:
+        BadParameter: says what is wrong with one.
+    """
+    return [scope_name(value) for value in values]
+
+
 User = Annotated[
     str,
     typer.Option(

@@ -43,7 +43,7 @@ class Relevance:
         self._index = index
 
     async def about(
-        self, scope: Scope, query: str, limit: int, min_similarity: float
+        self, scope: Scope, query: str, min_similarity: float
     ) -> list[tuple[FactRecord, float]]:
         """The facts with their scores, best first."""
         hits = await self._index.similar(scope, query, _NEAREST)
@@ -52,7 +52,7 @@ class Relevance:
         scored = await asyncio.to_thread(relevant, query, facts, similar, min_similarity)
         by_id = {fact.id: fact for fact in facts}
         best = sorted(scored, key=lambda name: (-scored[name], name))
-        return [(by_id[name], scored[name]) for name in best[:limit]]
+        return [(by_id[name], scored[name]) for name in best]
 
 
 def relevant(

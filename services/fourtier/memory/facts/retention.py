@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.graph.queries import load_queries
 from fourtier.memory.facts.graph import FactGraph, ScopedFact
+from fourtier.memory.facts.names import CountedName
 from fourtier.memory.facts.records import FactRecord
 from fourtier.memory.facts.store import FactStore, Stored
 from fourtier.memory.retention.policy import Retention
@@ -46,6 +47,15 @@ class FactMemories:
             scope, self._queries["count_after"], until=until, superseded=superseded
         )
         return int(rows[0]["number"])
+
+    async def expired(self, scope: Scope, until: str) -> list[FactRecord]:
+        """The facts of a scope that were stated last until a time."""
+        # A page has those behind all that were stated later.
+        first = await self.count_after(scope, until, superseded=True)
+        found: list[FactRecord] = []
+        while page := await self._facts.page(scope, _FACTS, first + len(found), superseded=True):
+            found += page
+        return [fact for fact in found if fact.stated_at <= until]
 
     async def known(self, stated: Sequence[ScopedFact]) -> Collection[str]:
         """The ids of those that are stored."""
@@ -130,12 +140,21 @@ class RetainedFacts:
         ]
 
     async def search(
-        self, scope: Scope, query: str, vector: Vector | None, top_k: int, *, superseded: bool
+        self,
+        scope: Scope,
+        query: str,
+        vector: Vector | None,
+        top_k: int,
+        *,
+        superseded: bool,
+        mentions: Sequence[str] = (),
     ) -> list[tuple[FactRecord, float]]:
         """Search as `FactStore.search`, without expired facts."""
         limit = top_k
         while True:
-            found = await self._store.search(scope, query, vector, limit, superseded=superseded)
+            found = await self._store.search(
+                scope, query, vector, limit, superseded=superseded, mentions=mentions
+            )
             living = [
                 (fact, score)
                 for fact, score in found
@@ -145,6 +164,12 @@ class RetainedFacts:
             if enough or len(found) < limit or limit >= _MAX_SEARCHED:
                 return living[:top_k]
             limit *= 2  # expired ones took their places
+
+    async def names(self, scope: Scope, limit: int, with_name: str = "") -> list[CountedName]:
+        """Names as `FactStore.names`; expired facts that no sweep has deleted yet do not count."""
+        until = self._retention.expired_until
+        expired = await self._memories.expired(scope, until) if until else []
+        return await self._store.names(scope, limit, with_name, without=expired)
 
     async def get(self, scope: Scope, fact_id: str) -> FactRecord | None:
         """One fact, or None."""

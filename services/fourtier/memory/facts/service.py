@@ -2,21 +2,18 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, Literal, Self
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Self
 
 from fourtier.engines.config import engine_config
 from fourtier.engines.opening import open_graph, open_vectors
 from fourtier.engines.timestamps import as_text
-from fourtier.memory.facts.detector import MIN_PROBABILITY, MIN_SIMILARITY, Detector
+from fourtier.memory.facts.detector import Detector
 from fourtier.memory.facts.graph import OPT_OUTS, SCHEMA, ScopedFact
 from fourtier.memory.facts.index import COLLECTION
+from fourtier.memory.facts.parameters import FactsParameters
 from fourtier.memory.facts.records import FactRecord
-from fourtier.memory.facts.relevance import MIN_SIMILARITY as MIN_ABOUT
 from fourtier.memory.retention.opt_outs import OptOuts
 from fourtier.memory.retention.opting_out import change_opt_out
-from fourtier.memory.retention.parameters import CENTURY, RetentionParameters
 from fourtier.memory.retention.policy import Retention
 from fourtier.memory.tombstones.selection import answer_erase
 from fourtier.models.contradictions.client import contradict_by
@@ -39,6 +36,7 @@ from fourtier.schema.facts import (
     FORGET_FACTS,
     GET_FACT,
     LIST_FACTS,
+    LIST_NAMES,
     REINDEX_FACTS,
     RETRIEVE_FACTS,
     STORE_FACT,
@@ -50,6 +48,9 @@ from fourtier.schema.facts import (
     GetFactResponse,
     ListFactsRequest,
     ListFactsResponse,
+    ListNamesRequest,
+    ListNamesResponse,
+    MentionedName,
     ReindexFactsRequest,
     ReindexFactsResponse,
     RetrieveFactsRequest,
@@ -63,47 +64,6 @@ from fourtier.schema.status import StoreCount
 if TYPE_CHECKING:
     from fourtier.memory.facts.retention import FactMemories, RetainedFacts
     from fourtier.memory.facts.store import FactStore, Stored
-
-
-#: What happens to a scope that has more facts than its quota; see `retention.py`.
-WhenFull = Literal["evict-superseded-first", "evict-oldest", "reject"]
-
-
-class FactsParameters(RetentionParameters):
-    """How long facts are stored, and how many."""
-
-    ttl_days: float | None = Field(
-        default=None, gt=0, le=CENTURY, description="stored for so long after they were last stated"
-    )
-    when_full: WhenFull = Field(
-        default="evict-superseded-first",
-        description="which facts of a full scope go, or `reject` for those that are new",
-    )
-    about_similarity: float = Field(
-        default=MIN_ABOUT,
-        ge=-1,
-        le=1,
-        description="cosine from which a fact is shown as being about what somebody wants to "
-        "forget, although it has none of its words; another embedding model wants another",
-    )
-    detect_contradictions: bool = Field(
-        default=False,
-        description="experimental: a small model finds which older statements a new one leaves "
-        "untrue, beyond what rules read in the words; of small talk it hides too much",
-    )
-    contradiction_probability: float = Field(
-        default=MIN_PROBABILITY,
-        ge=0.5,
-        le=1,
-        description="from which the model is believed; lower hides more, some of it wrongly",
-    )
-    contradiction_similarity: float = Field(
-        default=MIN_SIMILARITY,
-        ge=-1,
-        le=1,
-        description="cosine from which two statements are compared; another embedding model "
-        "wants another",
-    )
 
 
 class FactsService(Service):
@@ -211,6 +171,7 @@ class FactsService(Service):
                 request.query,
                 request.top_k,
                 min_similarity=self._about_similarity,
+                mentions=request.mentions,
             )
             return RetrieveFactsResponse(facts=tuple(fact.to_fact(score) for fact, score in about))
         found = await self._facts.search(
@@ -219,6 +180,7 @@ class FactsService(Service):
             request.embedding,
             request.top_k,
             superseded=request.include_superseded,
+            mentions=request.mentions,
         )
         return RetrieveFactsResponse(facts=tuple(fact.to_fact(score) for fact, score in found))
 
@@ -235,6 +197,16 @@ class FactsService(Service):
             request.scope, request.limit, request.offset, superseded=request.include_superseded
         )
         return ListFactsResponse(facts=tuple(fact.to_fact() for fact in facts), total=total)
+
+    @answer(LIST_NAMES)
+    async def names(self, request: ListNamesRequest) -> ListNamesResponse:
+        """Read which names the facts mention, or mention together with one."""
+        if await self._opt_outs.is_out(request.user):
+            return ListNamesResponse(names=(), opted_out=True)
+        found = await self._facts.names(request.scope, request.limit, request.with_name)
+        return ListNamesResponse(
+            names=tuple(MentionedName(name=each.name, facts=each.facts) for each in found)
+        )
 
     @answer(FORGET_FACT)
     async def forget(self, request: ForgetFactRequest) -> ForgetFactResponse:

@@ -25,6 +25,8 @@ from fourtier.memory.facts.forgetting import FactForgetting, said
 from fourtier.memory.facts.graph import TOMBSTONES, FactGraph, ScopedFact
 from fourtier.memory.facts.index import FactIndex
 from fourtier.memory.facts.index_sync import IndexSync
+from fourtier.memory.facts.mentions import keys_of, mentions_any
+from fourtier.memory.facts.names import CountedName, list_names
 from fourtier.memory.facts.ranking import newer_first, successors_first
 from fourtier.memory.facts.records import FactRecord
 from fourtier.memory.facts.reindexing import Part, Reindexing
@@ -172,13 +174,24 @@ class FactStore:
         return _Written(known, resolved, _scopes([*changed, *stale]))
 
     async def search(
-        self, scope: Scope, query: str, vector: Vector | None, top_k: int, *, superseded: bool
+        self,
+        scope: Scope,
+        query: str,
+        vector: Vector | None,
+        top_k: int,
+        *,
+        superseded: bool,
+        mentions: Sequence[str] = (),
     ) -> list[tuple[FactRecord, float]]:
         """Facts with their scores, best first; a superseded one stands behind its successor.
 
         What the vectors find is read from the graph: it alone knows what is valid or forgotten.
+        `mentions` are names of which each fact must mention one; none ask for nothing.
         """
-        hits = await self._index.search(scope, query, vector, top_k, superseded=superseded)
+        keys = keys_of(mentions)
+        hits = await self._index.search(
+            scope, query, vector, top_k, superseded=superseded, mentions=keys
+        )
         facts = await self._graph.by_ids({hit.id: scope for hit in hits})
         here = [hit for hit in hits if hit.id in facts]
         told = await self._with_valid_conflicts(scope, [facts[hit.id] for hit in here])
@@ -188,13 +201,33 @@ class FactStore:
         old = [fact for fact, _ in found if not fact.valid]
         others = await self._graph.by_slots({fact.slot: scope for fact in old if fact.slot})
         others |= await self._graph.by_ids({fact.superseded_by: scope for fact in old})
-        return successors_first(newer_first(found), others)[:top_k]
+        ordered = successors_first(newer_first(found), others)
+        return [each for each in ordered if mentions_any(scope, each[0], keys)][:top_k]
+
+    async def names(
+        self,
+        scope: Scope,
+        limit: int,
+        with_name: str = "",
+        *,
+        without: Iterable[FactRecord] = (),
+    ) -> list[CountedName]:
+        """Names that valid facts mention, the most frequent first; see `list_names`."""
+        return await list_names(self._index, scope, limit, with_name, without=without)
 
     async def about(
-        self, scope: Scope, query: str, top_k: int, *, min_similarity: float = MIN_SIMILARITY
+        self,
+        scope: Scope,
+        query: str,
+        top_k: int,
+        *,
+        min_similarity: float = MIN_SIMILARITY,
+        mentions: Sequence[str] = (),
     ) -> list[tuple[FactRecord, float]]:
         """Facts that are about something, superseded ones too, with their scores, best first."""
-        return await self._relevance.about(scope, query, top_k, min_similarity)
+        found = await self._relevance.about(scope, query, min_similarity)
+        keys = keys_of(mentions)
+        return [each for each in found if mentions_any(scope, each[0], keys)][:top_k]
 
     async def get(self, scope: Scope, fact_id: str) -> FactRecord | None:
         """One fact, or None."""

@@ -140,7 +140,7 @@ NOUNS = _words(
     working worries year years yellow yoga young youth
     """
 )
-#: Stand right behind the subject of a sentence that is no single person or place, or behind a verb.
+#: Stand right behind a verb, or behind a subject that stands for several or for a thing.
 AFTER_NO_NAME = _words(
     """
     a am an any are aren't begin belong come contain cost do don't each eat every feel get give
