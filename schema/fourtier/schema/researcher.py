@@ -57,7 +57,8 @@ class PlannedSearch(Message):
 
     `legs` are those that it takes, all of them if none. `kind` says where it comes from: it is the
     whole question, follows a name, or was put by the model; or it is a page that the model wants to
-    read, which is not searched for. One that follows a name has the entry that the name is in.
+    read, which is not searched for. One that follows a name has the entry that the name is in, or
+    the fact that mentions it, and with which name.
     """
 
     query: str
@@ -65,6 +66,8 @@ class PlannedSearch(Message):
     legs: tuple[LegName, ...] = ()
     name: str = ""
     entry_id: OptionalName = ""
+    fact_id: OptionalName = ""
+    mentioned_with: str = ""
     page_id: OptionalName = ""
 
 
@@ -86,7 +89,8 @@ class Note(Message):
 class Evidence(Message):
     """An entry that was found, and why it is there.
 
-    `linked_to` is an entry before it that it shares a name with, `link` that name.
+    `linked_to` is an entry before it that it shares a name with, `link` that name. Or else the fact
+    of `fact_id` mentions this name together with one that was asked for or found.
     """
 
     entry: ArchiveEntry
@@ -95,6 +99,7 @@ class Evidence(Message):
     covers: tuple[str, ...] = Field(default=(), description="words of the question that it adds")
     linked_to: OptionalName = ""
     link: str = ""
+    fact_id: OptionalName = ""
     notes: tuple[str, ...] = Field(default=(), description="of the model, that rest on it")
 
 

@@ -50,6 +50,7 @@ def test_names_are_found_and_other_words_are_not(half: str) -> None:
         ("Perfect! Hmmmm! I like it.", []),
         ("Caroline", ["Caroline"]),
         ("All Of These Words Are Written As In Some Heading Of Magazines", []),
+        ("X" + "y" * 200 + " is a word", []),
         ("", []),
     ],
 )

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from fourtier.engines.vectors.sparse import terms
 from fourtier.models.text.names import Name, Terms, names_in
 from fourtier.schema.archive import ArchiveEntry, ArchiveHit
+from fourtier.schema.researcher import PlannedSearch
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class Candidate:
         terms: the stems of its words, those of its speaker and its title included.
         names: in it and in its title.
         title: what a document is about; nobody's turn has one.
+        by_fact: the search that found it, where that follows a name from a fact which it has.
     """
 
     entry: ArchiveEntry
@@ -29,20 +31,26 @@ class Candidate:
     terms: Terms
     names: tuple[Name, ...]
     title: Name | None
+    by_fact: PlannedSearch | None = None
 
     @classmethod
-    def of(cls, hit: ArchiveHit, score: float, number: int) -> "Candidate":
-        """Read the words and names of an entry."""
+    def of(
+        cls, hit: ArchiveHit, score: float, number: int, search: PlannedSearch | None = None
+    ) -> "Candidate":
+        """Read the words and names of an entry that a search has found."""
         entry = hit.entry
         title = _title(entry)
         head = title.text if title else ""
+        words = terms(f"{entry.speaker} {head} {entry.content}")
+        by_fact = search is not None and bool(search.fact_id) and terms(search.name) <= words
         return cls(
             entry,
             score,
             number,
-            terms(f"{entry.speaker} {head} {entry.content}"),
+            words,
             names_in(f"{head}\n{entry.content}"),
             title,
+            search if by_fact else None,
         )
 
 
@@ -67,12 +75,19 @@ class Pool:
         """The entry of that id, which was found."""
         return self._candidates[entry_id]
 
-    def add(self, hits: Sequence[ArchiveHit], number: int, *, scored: bool) -> int:
+    def add(
+        self,
+        hits: Sequence[ArchiveHit],
+        number: int,
+        *,
+        scored: bool,
+        search: PlannedSearch | None = None,
+    ) -> int:
         """Add what a search found; `scored` if it was for the whole question. How many are new."""
         before = len(self._candidates)
         for hit in hits:
             if hit.entry.id not in self._candidates:
-                candidate = Candidate.of(hit, hit.score if scored else 0.0, number)
+                candidate = Candidate.of(hit, hit.score if scored else 0.0, number, search)
                 self._candidates[hit.entry.id] = candidate
                 self._with.update(candidate.terms)
         return len(self._candidates) - before

@@ -39,6 +39,7 @@ def _evidence(findings: Findings, ranked: Ranked) -> Evidence:
         covers=findings.question.said(ranked.adds),
         linked_to=ranked.link.to,
         link=ranked.link.name,
+        fact_id=ranked.link.fact_id,
         notes=_notes(findings, candidate.entry.id),
     )
 

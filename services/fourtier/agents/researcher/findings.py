@@ -50,7 +50,7 @@ class Findings:
         new = 0
         hits = [self._answering(answer) for answer in answers]
         for search, of_search in zip(planned, hits, strict=True):
-            new += self.pool.add(of_search, number, scored=search.kind == "question")
+            new += self.pool.add(of_search, number, scored=search.kind == "question", search=search)
         self.done += planned
         self.ranked = rank(self.question, self.pool, max(_CHECKED, self._wanted))
         in_turns = zip_longest(*hits)

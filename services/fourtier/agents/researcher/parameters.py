@@ -50,6 +50,19 @@ class ResearcherParameters(Parameters):
         description="of memos of the archive that the model is shown beside that when it plans: "
         "half of them those most similar to the question, half the newest; 0: none",
     )
+    names_from_facts: int = Field(
+        default=4,
+        ge=0,
+        le=20,
+        description="names that facts mention together with those of the question and of its best "
+        "entries, so many of which a research by rule searches for in a round; 0: none",
+    )
+    facts_seconds: float = Field(
+        default=1,
+        gt=0,
+        description="for which `facts` is waited for; when it does not answer, as where a flow has "
+        "none, it is not asked for a minute, and the research goes without",
+    )
     prompts: dict[Role, Prompt] = Field(
         default={}, description="instead of those that the model is asked with"
     )

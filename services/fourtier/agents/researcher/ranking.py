@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from fourtier.agents.researcher.candidates import Candidate, Pool
 from fourtier.agents.researcher.words import Question
+from fourtier.engines.vectors.sparse import terms
 from fourtier.models.text.names import Name, Terms
 
 
@@ -31,15 +32,21 @@ _LINKING = 3
 #: A shared name counts in full when it is as rare as so many words that are nowhere else; the name
 #: that a document is about, in another one, when it is as rare as one such word.
 _RARE_NAME, _RARE_TITLE = 2.0, 1.0
+#: What such a name counts that a fact has brought up, which no entry says.
+_BY_FACT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """By which name an entry belongs to one before it; the strength is from 0 to 1."""
+    """By which name an entry belongs to one before it; the strength is from 0 to 1.
+
+    Or to what is asked for, where a fact says that the name does; then `to` is empty.
+    """
 
     strength: float
     to: str = ""
     name: str = ""
+    fact_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +106,23 @@ class _Links:
 
     def of(self, candidate: Candidate) -> Link:
         """The strongest link of an entry."""
-        return self._links.get(candidate.entry.id, _NO_LINK)
+        link = self._links.get(candidate.entry.id, _NO_LINK)
+        by_fact = self._by_fact(candidate)
+        return by_fact if by_fact.strength > link.strength else link
+
+    def _by_fact(self, candidate: Candidate) -> Link:
+        search = candidate.by_fact
+        if search is None:
+            return _NO_LINK
+        rarity = self._pool.share_of_rarest(terms(search.name), _RARE_NAME)
+        return Link(_BY_FACT * rarity, name=search.name, fact_id=search.fact_id)
 
     def follow(self, first: Candidate, relevance: float, others: Sequence[Candidate]) -> None:
         """Link others to one that was taken: the more relevant that is, the more strongly."""
         for other in others:
             strength, name = self._shared(first, other)
             strength *= 0.5 + 0.5 * relevance
-            if strength > self.of(other).strength:
+            if strength > self._links.get(other.entry.id, _NO_LINK).strength:
                 self._links[other.entry.id] = Link(strength, first.entry.id, name)
 
     def _shared(self, one: Candidate, other: Candidate) -> tuple[float, str]:

@@ -92,7 +92,7 @@ def search_facts(
         typer.Option(
             "--mentions",
             help="Only facts that mention this name; several: one of them.",
-            callback=lambda names: scope_names(names or []),
+            callback=scope_names,
         ),
     ] = None,
     as_json: AsJson = False,

@@ -13,7 +13,7 @@ from fourtier.interfaces.cli.options import (
     FlowName,
     Limit,
     User,
-    scope_name,
+    optional_name,
 )
 from fourtier.interfaces.cli.output import print_items
 
@@ -35,7 +35,7 @@ def list_names(
         typer.Option(
             "--with",
             help="Only names that some fact mentions together with this one.",
-            callback=lambda name: name if name is None else scope_name(name),
+            callback=optional_name,
         ),
     ] = None,
     limit: Limit = 50,

@@ -34,13 +34,22 @@ def scope_name(value: str) -> str:
         raise typer.BadParameter(error.errors()[0]["msg"]) from error
 
 
-def scope_names(values: list[str]) -> list[str]:
+def optional_name(value: str | None) -> str | None:
+    """Reject a name as `scope_name` does, if one is given.
+
+    Raises:
+        BadParameter: says what is wrong with it.
+    """
+    return value if value is None else scope_name(value)
+
+
+def scope_names(values: list[str] | None) -> list[str]:
     """Reject names as `scope_name` does.
 
     Raises:
         BadParameter: says what is wrong with one.
     """
-    return [scope_name(value) for value in values]
+    return [scope_name(value) for value in values or ()]
 
 
 User = Annotated[

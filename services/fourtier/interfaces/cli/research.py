@@ -18,7 +18,7 @@ from fourtier.interfaces.cli.output import errors, one_line, print_json, print_t
 
 if TYPE_CHECKING:
     from fourtier.client import Client
-    from fourtier.schema.researcher import Evidence, Receipt, ResearchProgress
+    from fourtier.schema.researcher import Evidence, PlannedSearch, Receipt, ResearchProgress
 
 _STOPPED = {
     "enough": "what is found is enough",
@@ -95,8 +95,7 @@ def _show(step: "ResearchProgress") -> None:
         for need in step.info_needs:
             print_text(f"  wanted: {one_line(need)}")
         for search in step.searches:
-            why = f" (follows {one_line(search.name)})" if search.name else ""
-            print_text(f"  search: {one_line(search.query)}{why}")
+            print_text(f"  search: {one_line(search.query)}{_why(search)}")
     elif step.step == "hits":
         print_text(f"  found: {step.found} entries, {step.new} of them new")
     elif step.step == "notes":
@@ -106,6 +105,13 @@ def _show(step: "ResearchProgress") -> None:
     elif step.step == "check":
         found, missing = ", ".join(step.covered) or "none", ", ".join(step.missing) or "none"
         print_text(f"  words of the question: found {found}; missing {missing}")
+
+
+def _why(search: "PlannedSearch") -> str:
+    if not search.name:
+        return ""
+    fact = f", mentioned with {one_line(search.mentioned_with)} in fact {search.fact_id}"
+    return f" (follows {one_line(search.name)}{fact if search.fact_id else ''})"
 
 
 def _show_end(end: "ResearchProgress") -> None:
@@ -120,7 +126,8 @@ def _show_evidence(number: int, found: "Evidence") -> None:
     if found.covers:
         reasons.append(f"has {', '.join(found.covers)}")
     if found.link:
-        reasons.append(f"shares {one_line(found.link)} with an entry before it")
+        where = f"fact {found.fact_id}" if found.fact_id else "an entry before it"
+        reasons.append(f"shares {one_line(found.link)} with {where}")
     print_entry(number, found.entry, "; ".join(reasons))
 
 

@@ -42,7 +42,8 @@ _STRETCHED = re.compile(r"(.)\1\1")
 _SPACE = re.compile(r"\s+")
 _LOWER = re.compile(r"\b[a-z][\w'-]*")
 _INNER = frozenset({"&", "of", "for", "de", "la", "van", "von", "der", "the"})
-_SHORTEST, _LONGEST_ENDING = 3, 6
+#: Characters of a name, and of a word that is looked at for its ending.
+_SHORTEST, _LONGEST, _LONG_WORD = 3, 100, 6
 #: Words of a name; a longer run is a heading.
 _MOST_WORDS = 6
 
@@ -140,7 +141,7 @@ def _may_be_ordinary(word: str, behind: str, small: frozenset[str]) -> bool:
         return True
     if "-" in key and word.rpartition("-")[2].islower():
         return True
-    long = len(key) >= _LONGEST_ENDING
+    long = len(key) >= _LONG_WORD
     return long and key.endswith(ENDINGS) and key not in ENDING_LIKE_WORDS
 
 
@@ -149,7 +150,7 @@ def _is_no_name(words: list[str]) -> bool:
     keys = {word.casefold().rstrip(".") for word in words}
     name = " ".join(words)
     return (
-        len(name) < _SHORTEST
+        not _SHORTEST <= len(name) <= _LONGEST
         or keys <= NATIONALITIES | CAPITALISED | TITLES
         or not _CAPITAL.match(name)
     )
