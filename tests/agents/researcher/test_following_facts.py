@@ -94,9 +94,28 @@ async def test_a_fact_leads_to_a_name_that_no_entry_leads_to() -> None:
     assert (linked.link, linked.linked_to, linked.fact_id) == ("Ingrid Solheim", "", "f1")
 
 
+async def test_an_entry_that_was_found_already_is_linked_by_the_fact_as_well() -> None:
+    low = turn("practice", PRACTICE.entry.content, 0.0)
+    found = {QUESTION: [REPAIRED, *OTHERS, low], "Ingrid Solheim": [PRACTICE]}
+    alone = await steps(Archive(found), None, max_evidence=5)
+    made = await steps(Archive(found), Facts(MARRIED), max_evidence=5)
+
+    assert "practice" not in {each.entry.id for each in alone[-1].evidence}
+    assert made[-1].evidence[1].entry.id == "practice"
+    assert made[-1].evidence[1].fact_id == "f1"
+
+
+async def test_an_entry_without_the_name_is_not_linked_by_the_fact() -> None:
+    other = turn("other", "Somebody moved to Bod\u00f8.", 4.0)
+    made = await steps(
+        Archive({QUESTION: [REPAIRED, *OTHERS], "Ingrid Solheim": [other]}), Facts(MARRIED)
+    )
+    assert [each.fact_id for each in made[-1].evidence if each.fact_id] == []
+
+
 async def test_no_more_names_are_followed_than_so_many_and_none_twice() -> None:
-    others = "Amy Bo Cal Dee Eve Fay".replace("Bo", "Bob").split()
-    facts = Facts(*(fact(f"Torvald Engen knows {each}", each) for each in [*others, "Amy"]))
+    others = ["Amy", "Bob", "Cal", "Dee", "Eve", "Fay"]
+    facts = Facts(*(fact(f"Torvald Engen knows {each}", each) for each in ["Amy", *others]))
 
     made = await steps(found_by_name(), facts)
     assert [each.name for each in by_facts(made)] == others[:4]

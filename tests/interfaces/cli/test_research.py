@@ -64,7 +64,8 @@ def researching(
             asked.append(request)
         first = PlannedSearch(query=request.question)
         second = PlannedSearch(query="Engen flat", name="Torvald Engen", entry_id="e0")
-        yield ResearchProgress(step="plan", round=1, searches=(first, second))
+        third = PlannedSearch(query="Ida flat", name="Ida", fact_id="f7", mentioned_with="Engen")
+        yield ResearchProgress(step="plan", round=1, searches=(first, second, third))
         yield ResearchProgress(step="hits", round=1, found=12, new=9)
         note = Note(entry_id="e1", speaker="Mia", quote=HOSTILE)
         yield ResearchProgress(step="notes", round=1, notes=(note,))
@@ -85,6 +86,7 @@ def test_the_steps_and_the_evidence_are_printed(fourtier: Command) -> None:
     lines = fourtier.out.splitlines()
     assert "  search: Whose flat?" in lines
     assert "  search: Engen flat (follows Torvald Engen)" in lines
+    assert "  search: Ida flat (follows Ida, mentioned with Engen in fact f7)" in lines
     assert "  found: 12 entries, 9 of them new" in lines
     assert "  words of the question: found roof; missing flat" in lines
     assert "1. Mia (2026-03-01 00:00), c1" in lines
@@ -95,6 +97,13 @@ def test_the_steps_and_the_evidence_are_printed(fourtier: Command) -> None:
         "12 ms, by rule: there is nothing new to follow."
     )
     assert "\x1b" not in fourtier.out
+
+
+def test_an_entry_that_a_fact_has_led_to_names_the_fact(fourtier: Command) -> None:
+    led = FOUND.model_copy(update={"linked_to": "", "link": "Ida", "fact_id": "f7"})
+    fourtier.routes = [HERE, researching(led)]
+    assert fourtier("research", "Whose flat?", "--user", "ann") == 0
+    assert "round 1; has roof; shares Ida with fact f7; e1" in fourtier.said
 
 
 def test_what_the_model_did_is_in_the_receipt(fourtier: Command) -> None:

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from fourtier.engines.vectors.sparse import terms
@@ -22,7 +22,7 @@ class Candidate:
         terms: the stems of its words, those of its speaker and its title included.
         names: in it and in its title.
         title: what a document is about; nobody's turn has one.
-        by_fact: the search that found it, where that follows a name from a fact which it has.
+        by_fact: the first search that found it and follows a name from a fact which it has.
     """
 
     entry: ArchiveEntry
@@ -34,24 +34,25 @@ class Candidate:
     by_fact: PlannedSearch | None = None
 
     @classmethod
-    def of(
-        cls, hit: ArchiveHit, score: float, number: int, search: PlannedSearch | None = None
-    ) -> "Candidate":
-        """Read the words and names of an entry that a search has found."""
+    def of(cls, hit: ArchiveHit, score: float, number: int) -> "Candidate":
+        """Read the words and names of an entry."""
         entry = hit.entry
         title = _title(entry)
         head = title.text if title else ""
-        words = terms(f"{entry.speaker} {head} {entry.content}")
-        by_fact = search is not None and bool(search.fact_id) and terms(search.name) <= words
         return cls(
             entry,
             score,
             number,
-            words,
+            terms(f"{entry.speaker} {head} {entry.content}"),
             names_in(f"{head}\n{entry.content}"),
             title,
-            search if by_fact else None,
         )
+
+    def found_by(self, search: PlannedSearch | None) -> "Candidate":
+        """The same, found by a further search: if that follows a fact, it says so from now on."""
+        if search is None or not search.fact_id or self.by_fact is not None:
+            return self
+        return replace(self, by_fact=search) if terms(search.name) <= self.terms else self
 
 
 #: In fewer entries nothing is rare: a name that three of four have still joins these three.
@@ -87,9 +88,11 @@ class Pool:
         before = len(self._candidates)
         for hit in hits:
             if hit.entry.id not in self._candidates:
-                candidate = Candidate.of(hit, hit.score if scored else 0.0, number, search)
+                candidate = Candidate.of(hit, hit.score if scored else 0.0, number)
                 self._candidates[hit.entry.id] = candidate
                 self._with.update(candidate.terms)
+            known = self._candidates[hit.entry.id]
+            self._candidates[hit.entry.id] = known.found_by(search)
         return len(self._candidates) - before
 
     @property

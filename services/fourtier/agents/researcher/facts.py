@@ -65,7 +65,6 @@ class FactReader:
                 return (await self._caller.call(RETRIEVE_FACTS, question)).facts
         except (TimeoutError, FourtierError) as error:
             self._silent_until = time.monotonic() + _PAUSE
-            log.info(
-                "Research follows no facts for a minute: %s", error or "no answer of facts in time"
-            )
+            reason = str(error) or "no answer of facts in time"
+            log.info("Research follows no facts for a minute: %s", reason)
             return ()
