@@ -1,7 +1,7 @@
 """Names that facts mention together with known ones: when they are followed, and what they find."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,16 @@ import pytest
 from fourtier.agents.researcher import facts as reading
 from fourtier.agents.researcher.budget import Budget
 from fourtier.agents.researcher.facts import FactReader, Mentioning
+from fourtier.agents.researcher.parameters import ResearcherParameters
 from fourtier.agents.researcher.research import Research
+from fourtier.agents.researcher.role_choice import RoleChoice
 from fourtier.agents.researcher.roles_by_rule import RolesByRule
 from fourtier.client import client_on
 from fourtier.runtime.errors import CallFailedError
+from fourtier.runtime.settings import Settings
 from fourtier.schema.facts import Fact, RetrieveFactsRequest, RetrieveFactsResponse
 from fourtier.schema.message import Error, Scope
-from fourtier.schema.researcher import PlannedSearch, ResearchProgress, ResearchRequest
+from fourtier.schema.researcher import MethodName, PlannedSearch, ResearchProgress, ResearchRequest
 from tests.agents.researcher.entries import SAID_AT, turn
 from tests.agents.researcher.test_research import Archive
 from tests.agents.researcher.test_researcher_service import archive
@@ -209,6 +212,31 @@ async def test_a_service_that_does_not_answer_is_left_alone_for_a_while(
     now = reading.time.monotonic() + 61
     monkeypatch.setattr(reading.time, "monotonic", lambda: now)
     assert await shared.of(ASKED)(["Tom"]) == (MARRIED,)
+
+
+class NoModel(Service):
+    """A flow whose model fails."""
+
+    async def stream(self, _call: Any, _question: Any) -> AsyncGenerator[Any]:
+        raise FAILED
+        yield
+
+
+@pytest.mark.parametrize(
+    ("names", "method", "asks"), [(4, "rule", True), (0, "rule", False), (4, "llm", False)]
+)
+async def test_facts_are_asked_only_by_rule_and_where_the_flow_wants_it(
+    names: int, method: MethodName, *, asks: bool
+) -> None:
+    """What a research by a model has searched for is kept, so no fact may have led to it."""
+    service = NoModel(*[RetrieveFactsResponse(facts=(MARRIED,))] * 3)
+    caller: Any = service
+    parameters = ResearcherParameters(names_from_facts=names, method=method, memo_tokens=0)
+    roles, budget = RoleChoice(caller, Settings(), parameters).of(ASKED)
+    made = [step async for step in Research(ASKED, found_by_name(), roles, budget).steps()]
+
+    assert bool(by_facts(made)) == bool(service.asked) == asks
+    assert {each.name for step in made for each in step.searches} >= {"Torvald Engen"}
 
 
 @pytest.mark.parametrize("names", [4, 0])
