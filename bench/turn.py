@@ -3,11 +3,12 @@
     make install
     .venv/bin/python -m bench.turn [--facts 10000] [--turns 100]      # on the embedded engines
     .venv/bin/python -m tests.cluster .venv/bin/python -m bench.turn  # on Pulsar and Neo4j
+    .venv/bin/python -m bench.turn --compare   # calls within the process against all by the broker
 
 Everything is real but the model: the broker is a process of its own, the services run in this one.
 A scripted server answers completions at once; what it costs is `model` and is not memory. Between
 two turns there is a pause, as people make one too: what is learned from a turn is stored after its
-answer, and without a pause it is the next turn that waits for it.
+answer, and without a pause it is the next turn that waits for it. What is compared takes turns.
 """
 
 import argparse
@@ -29,6 +30,8 @@ from tests.support.model import ModelRequest, Says, scripted_model
 #: Conversations that are still open are not promoted.
 SERVICES = {name: parameters for name, parameters in ROAD.items() if name != "promotion"}
 CITIES = ("Oslo", "Bergen", "Lima", "Kyoto", "Porto", "Quito", "Turin", "Riga", "Cork", "Graz")
+#: In so many parts the turns are measured, so that what is compared has the same noise.
+_ROUNDS = 5
 THINGS = ("museum", "bakery", "harbour", "library", "cinema", "market", "garden", "bridge")
 
 
@@ -75,6 +78,7 @@ async def main() -> None:
     parser.add_argument("--facts", type=int, default=10_000)
     parser.add_argument("--turns", type=int, default=100)
     parser.add_argument("--pause", type=float, default=0.3, help="seconds between two turns")
+    parser.add_argument("--compare", action="store_true", help="with and without local calls")
     arguments = parser.parse_args()
 
     def answer(_request: ModelRequest) -> Says:
@@ -88,10 +92,28 @@ async def main() -> None:
         )
         await fill(flow, arguments.facts)
         await turns(flow, 10, arguments.pause)
-        parts = await turns(flow, arguments.turns, arguments.pause)
-    memory = [total - model for total, model in zip(parts["total"], parts["model"], strict=True)]
-    print(f"{'part':<16}{'median ms':>10}{'p90 ms':>10}")
-    for part, spent in [*parts.items(), ("memory work", memory)]:
+        ways = {"local calls": flow.bus.local} | ({"broker": None} if arguments.compare else {})
+        measured: dict[str, list[dict[str, list[float]]]] = {way: [] for way in ways}
+        for _ in range(_ROUNDS):
+            for way, local in ways.items():
+                flow.bus.local = local
+                some = max(2, arguments.turns // _ROUNDS)
+                measured[way].append(await turns(flow, some, arguments.pause))
+        flow.bus.local = ways["local calls"]  # what was begun with it ends with it
+    for way, rounds in measured.items():
+        _print(way, _joined(rounds))
+
+
+def _joined(rounds: list[dict[str, list[float]]]) -> dict[str, list[float]]:
+    """By part, what all rounds took; without the model that is memory's work."""
+    parts = {part: [each for some in rounds for each in some[part]] for part in rounds[0]}
+    pairs = zip(parts["total"], parts["model"], strict=True)
+    return parts | {"memory work": [total - model for total, model in pairs]}
+
+
+def _print(way: str, parts: dict[str, list[float]]) -> None:
+    print(f"{way:<16}{'median ms':>10}{'p90 ms':>10}")
+    for part, spent in parts.items():
         p90 = statistics.quantiles(spent, n=10)[-1]
         print(f"{part:<16}{statistics.median(spent):>10.2f}{p90:>10.2f}")
 

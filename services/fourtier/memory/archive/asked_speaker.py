@@ -3,21 +3,27 @@
 import re
 
 from fourtier.memory.archive.entries import ASSISTANT
-from fourtier.models.text.names import names_in
+from fourtier.models.text.proper_names import name_key, proper_names
 
 #: As imported dialogue names the user.
 _USER = "user"
-#: "What did you recommend to me?" is about the assistant's words, "Where do I live?" about mine.
+#: "What did you recommend to me?" is about the assistant's words, "Where do I live?" about mine;
+#: "Can you recommend me a hotel?" asks for something new, and what suits me I have said myself.
 _MINE = re.compile(r"\b(?:I|I'\w+|me|my|mine|myself|we|us|our|ours)\b", re.IGNORECASE)
+_SAY = (
+    r"(?:advise|answer|explain|give|list|mention|name|propose|provide|recommend|say|send|show"
+    r"|suggest|talk|tell|write)"
+)
+_SAID = (
+    r"(?:advised|answered|explained|gave|given|listed|mentioned|named|proposed|provided|recommended"
+    r"|said|sent|showed|shown|suggested|talked|told|wrote|written)"
+)
 _YOURS = re.compile(
-    r"\b(?:you|your) (?:(?:have|had|just|also|already|once|last) )?"
-    r"(?:advise|advice|answer|explain|give|gave|given|list|mention|name|propose|provide|recommend"
-    r"|recommendation|said|say|send|sent|show|shown|suggest|suggestion|talk|tell|told|write|wrote"
-    r"|written)(?:s|d|ed)?\b",
+    rf"\bdid you (?:\w+ )?{_SAY}\b|\byou(?:'ve)? (?:\w+ )?{_SAID}\b"
+    r"|\byour (?:\w+ )?(?:advice|answer|explanation|list|proposal|recommendation|suggestion)s?\b",
     re.IGNORECASE,
 )
 _THEIRS = re.compile(r"\bthe assistant\b", re.IGNORECASE)
-_POSSESSIVE = re.compile(r"['\u2019]s?$")
 
 
 def asked_speakers(query: str, user: str) -> tuple[str, ...]:
@@ -31,7 +37,7 @@ def asked_speakers(query: str, user: str) -> tuple[str, ...]:
     """
     if _YOURS.search(query):
         return (ASSISTANT,)
-    named = {_POSSESSIVE.sub("", name.text).casefold() for name in names_in(query)}
+    named = {name_key(name) for name in proper_names(query)}
     mine = {user.casefold(), _USER} if _MINE.search(query) else set[str]()
     assistants = {ASSISTANT} if _THEIRS.search(query) else set[str]()
     return tuple(sorted(named | mine | assistants))
