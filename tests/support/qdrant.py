@@ -89,6 +89,17 @@ async def _count(client: AsyncQdrantClient, name: str, body: Any) -> object:
     return await client.count(name, models.CountRequest.model_validate(body).filter)
 
 
+async def _facet(client: AsyncQdrantClient, name: str, body: Any) -> object:
+    asked = models.FacetRequest.model_validate(body)
+    return await client.facet(
+        name,
+        asked.key,
+        facet_filter=asked.filter,
+        limit=asked.limit or 10,
+        exact=asked.exact or False,
+    )
+
+
 async def _delete(client: AsyncQdrantClient, name: str, body: Any) -> object:
     selected = models.PointIdsList if "points" in body else models.FilterSelector
     return await client.delete(name, selected.model_validate(body))
@@ -107,6 +118,7 @@ _HANDLERS: dict[tuple[str, str], Handler] = {
     ("POST", "/points/scroll"): _scroll,
     ("POST", "/points/count"): _count,
     ("POST", "/points/delete"): _delete,
+    ("POST", "/facet"): _facet,
 }
 
 
