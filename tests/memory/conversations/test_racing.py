@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from neo4j import AsyncGraphDatabase, AsyncTransaction
 
 from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.timestamps import as_moment
@@ -15,8 +16,10 @@ from fourtier.memory.conversations.store import SCHEMA, ConversationStore
 from fourtier.runtime.rpc.envelope import new_id
 from fourtier.schema.agent import InvocationEnded
 from fourtier.schema.message import Scope
+from tests.cluster.servers import SERVERS
 from tests.memory.conversations.support import START, run
 from tests.support.graphs import GRAPHS, Interrupted, graph_of
+from tests.support.waiting import wait_until
 
 ROUNDS = 30
 ALONE = """
@@ -60,6 +63,52 @@ async def test_a_deletion_leaves_no_invocation_without_a_conversation(graph: Gra
     assert all(deleted)
     await replicas[0].forget(key, datetime.now(UTC))
     assert await graph.read(key.scope, OF_SCOPE) == []
+
+
+#: Calls of a deletion to the graph: tombstones are read and written, the invocations are read until
+#: there are no more, they are deleted, those that are left are read, and what is empty is deleted.
+DELETE_EMPTY = 2 + 2 + 1 + 1 + 1
+ADD = """
+MATCH (c:Conversation {id: $id})
+SET c.ended_reason = c.ended_reason
+CREATE (c)-[:INVOLVED]->(:Invocation {id: $id + "/late", scope: $scope, invocation_id: "late"})
+"""
+BLOCKED = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN status"
+
+
+@pytest.mark.cluster
+@pytest.mark.skipif(SERVERS.neo4j_url is None, reason="FOURTIER_TEST_NEO4J_URL names no server")
+async def test_what_is_added_while_a_deletion_waits_keeps_its_conversation(tmp_path: Path) -> None:
+    key = ConversationKey(Scope(f"ann-{new_id()}", "default"), "c1")
+    async with (
+        graph_of("neo4j", tmp_path, SCHEMA) as graph,
+        AsyncGraphDatabase.driver(str(SERVERS.neo4j_url)) as driver,
+        driver.session() as session,
+    ):
+        interrupted = Interrupted(graph)
+        now = datetime.now(UTC)
+        first = InvocationRecord.from_run(run("first", user=key.scope.user, at=now), now)
+        await ConversationStore(graph).append([first], now)
+        adding: list[AsyncTransaction] = []
+
+        async def add() -> None:
+            adding.append(await session.begin_transaction())
+            await adding[0].run(ADD, id=key.id, scope=key.scope.key)
+
+        async def blocked() -> bool:
+            return bool((await driver.execute_query(BLOCKED)).records)
+
+        interrupted.before_call(DELETE_EMPTY, add)
+        forgetting = Forgetting(ConversationStore(interrupted), interrupted)
+        deleting = asyncio.create_task(forgetting.forget(key, datetime.now(UTC)))
+        await wait_until(blocked)
+        await adding[0].commit()
+        assert await deleting
+
+        assert await graph.read(key.scope, ALONE) == []
+        left = await graph.read(key.scope, OF_SCOPE)
+        assert {f"{key.id}/late", key.id} <= {str(row["id"]) for row in left}
+        await forgetting.delete(key.scope, {f"{key.id}/late": key.id})
 
 
 #: Calls of an append to the graph: the invocations, their conversations, the write.

@@ -135,8 +135,11 @@ class Forgetting:
             empty = {str(row["id"]) for row in conversations} - {str(row["id"]) for row in left}
             if empty:
                 names: list[Row] = [{"id": each} for each in sorted(empty)]
+                # Held before it is looked at: a server looks first and then waits for whoever adds.
                 await self._graph.write(
-                    None, Statement(self._queries["delete_empty"], {"conversations": names})
+                    None,
+                    *over(self._queries["hold"], "conversations", names),
+                    Statement(self._queries["delete_empty"], {"conversations": names}),
                 )
 
 
