@@ -7,9 +7,14 @@ MAX_IDS = 10_000
 
 
 class RecentIds:
-    """A set that gives up the oldest when it is full."""
+    """A set that gives up the oldest when it is full; threads may share it.
 
-    def __init__(self) -> None:
+    Args:
+        max_ids: how many it has at most; `MAX_IDS` if nothing is said.
+    """
+
+    def __init__(self, max_ids: int | None = None) -> None:
+        self._max_ids = MAX_IDS if max_ids is None else max_ids
         self._ids: OrderedDict[str, None] = OrderedDict()
 
     def __contains__(self, item: str) -> bool:
@@ -21,7 +26,7 @@ class RecentIds:
     def add(self, item: str) -> None:
         """Remember one."""
         self._ids[item] = None
-        if len(self._ids) > MAX_IDS:
+        if len(self._ids) > self._max_ids:
             self._ids.popitem(last=False)
 
     def discard(self, item: str) -> None:

@@ -1,5 +1,7 @@
 """A text is not searched again for what it does not have."""
 
+import pickle
+
 import pytest
 
 from fourtier.runtime.privacy import finding
@@ -55,6 +57,7 @@ def test_only_so_many_texts_are_known_and_none_is_kept() -> None:
     assert known.has("secret 24", kinds)
     assert not known.has("secret 14", kinds)
     assert "secret" not in repr(vars(known))
+    assert b"secret" not in pickle.dumps(known)  # whatever it is made of
 
 
 def test_a_lone_surrogate_is_text_too() -> None:
