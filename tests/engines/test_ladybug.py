@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from fourtier.engines.graph.ladybug import open_ladybug
-from fourtier.engines.graph.protocol import GraphStore, Statement
+from fourtier.engines.graph.protocol import ConflictError, GraphStore, Statement
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.service.stores import GraphSchema, Node
 from tests.engines.crash import SCHEMA as CRASH_SCHEMA
 from tests.engines.crash import written_until_killed
 from tests.engines.graph_contract import (
     ANN,
+    DELETE,
     SCHEMA,
     GraphStoreContract,
     create,
@@ -22,6 +23,7 @@ from tests.engines.graph_contract import (
     seen_while_writing,
     things,
 )
+from tests.forgetting.bytes import canary, find
 
 
 def copy_as_killed(directory: Path, copy: Path) -> None:
@@ -57,6 +59,19 @@ class TestLadybug(GraphStoreContract):
                 None, "MATCH (f:Fact)-[:AFTER]->(b:Fact) RETURN count(f) AS number"
             )
             assert related == [{"number": len(found) - 10}]
+
+    async def test_a_statement_that_failed_does_not_keep_what_was_deleted_on_the_disk(
+        self, tmp_path: Path
+    ) -> None:
+        word = canary()
+        async with self.opened(tmp_path) as store:
+            await create(store, row("a"), row("b", word))
+            with pytest.raises(ConflictError):
+                await create(store, row("a"))
+            await store.write(ANN, Statement(DELETE, {"id": "b"}))
+            assert await store.erase() == ()
+            assert await things(store) == ["a"]
+            assert find(tmp_path, [word]) == []
 
     @pytest.mark.parametrize("filled", [True, False])
     @pytest.mark.parametrize("share", [0.0, 0.05, 0.3, 0.5, 0.9])

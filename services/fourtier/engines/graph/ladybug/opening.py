@@ -12,6 +12,7 @@ import ladybug
 
 from fourtier.engines.erasing import DEFAULT_SCHEDULE, ErasureSchedule
 from fourtier.engines.graph.ladybug.copying import BUFFER_BYTES
+from fourtier.engines.graph.ladybug.memory import overwrite_memory
 from fourtier.engines.graph.ladybug.schema import create_tables
 from fourtier.engines.graph.ladybug.store import LadybugGraphStore
 from fourtier.engines.limits import TimeLimit
@@ -91,6 +92,7 @@ def _open(file: Path) -> ladybug.Database:
     open then; what it says depends on where the log ends. That transaction was never confirmed; a
     copy of the log stays beside the file all the same.
     """
+    overwrite_memory()
     log_file = file.with_name(f"{file.name}.wal")
     try:
         return ladybug.Database(str(file), buffer_pool_size=BUFFER_BYTES)

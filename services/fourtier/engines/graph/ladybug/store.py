@@ -147,6 +147,8 @@ class LadybugGraphStore:
         try:
             copy_database(connection, draft_of(file), file.name)
             with paused(self._readers, _READERS):
+                # Closing does so too, but not after a statement that failed.
+                connection.execute("CHECKPOINT")
                 self._change_over(file)
         finally:
             remove_leftovers(file)
