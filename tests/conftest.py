@@ -26,6 +26,7 @@ write_to_memory()
 #: embedded engines.
 _EMBEDDED = {
     "test_command.py",
+    "test_cost_of_a_turn.py",
     "test_data_directory.py",
     "test_kill.py",
     "test_kill_research.py",

@@ -114,6 +114,15 @@ class GraphStoreContract:
 
         assert await store.read(ANN, READ) == [row(f"id {text[:50]}", text)]
 
+    async def test_no_id_that_may_be_there_is_taken_for_unknown(self, store: GraphStore) -> None:
+        await create(store, row("before"))
+        store.known_ids.add("ContractThing", ["soon"])
+        known = await store.known_ids.among("ContractThing", ["before", "soon", "never"])
+        assert {"before", "soon"} <= set(known)
+
+        store.known_ids.add("ContractThing", ["later"])
+        assert await store.known_ids.among("ContractThing", {"later"}) == ["later"]
+
     async def test_erasing_leaves_what_was_not_deleted(self, store: GraphStore) -> None:
         rest = [row("a", "line\n'quoted'", 1), row("b", "", 2)]
         await create(store, *rest, row("c", "gone", 3))

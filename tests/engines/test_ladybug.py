@@ -60,6 +60,13 @@ class TestLadybug(GraphStoreContract):
             )
             assert related == [{"number": len(found) - 10}]
 
+    async def test_ids_that_are_not_there_need_no_read(self, tmp_path: Path) -> None:
+        async with self.opened(tmp_path) as store:
+            await create(store, row("a"))
+        async with self.opened(tmp_path) as store:
+            assert await store.known_ids.among("ContractThing", ["a", "b"]) == ["a"]
+            assert await store.known_ids.among("ContractGroup", ["a"]) == []
+
     async def test_a_statement_that_failed_does_not_keep_what_was_deleted_on_the_disk(
         self, tmp_path: Path
     ) -> None:

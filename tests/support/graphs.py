@@ -1,11 +1,12 @@
 """Both graphs for tests that hold on each of them."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
 
+from fourtier.engines.graph.known_ids import KnownIds
 from fourtier.engines.graph.ladybug import open_ladybug
 from fourtier.engines.graph.neo4j import open_neo4j
 from fourtier.engines.graph.protocol import GraphStore, Parameter, Statement, Value
@@ -37,11 +38,24 @@ def graph_of(
     return open_ladybug(directory / "graph.lbug", schema)
 
 
+class AllIds(KnownIds):
+    """As of a graph that other processes write to: nothing is known not to be there."""
+
+    def __init__(self, real: KnownIds) -> None:
+        super().__init__()
+        self._real = real
+
+    def add(self, label: str, ids: Iterable[str]) -> None:
+        """Tell the others in this process."""
+        self._real.add(label, ids)
+
+
 class Interrupted:
     """A graph of a replica that another one gets ahead of, at a point that a test chooses."""
 
     def __init__(self, real: GraphStore) -> None:
         self._real = real
+        self.known_ids = AllIds(real.known_ids)
         self._calls = 0
         self._deeds: dict[int, Callable[[], Awaitable[object]]] = {}
 

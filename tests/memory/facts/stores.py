@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from fourtier.engines.graph.known_ids import KnownIds
 from fourtier.engines.graph.ladybug import open_ladybug
 from fourtier.engines.graph.protocol import GraphStore, Statement, Value
 from fourtier.engines.vectors.edge import open_edge
@@ -99,6 +100,10 @@ class Graph:
 
     real: GraphStore
     writes: int = 0
+
+    @property
+    def known_ids(self) -> KnownIds:
+        return self.real.known_ids
 
     async def read(
         self, scope: Scope | None, text: str, **parameters: Any

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from fourtier.engines.erasing import Remainder
+from fourtier.engines.graph.known_ids import KnownIds
 from fourtier.schema.message import Scope
 
 #: What a property can hold. Times are ISO 8601 texts in UTC, which sort by time; nothing
@@ -51,6 +52,11 @@ class GraphStore(Protocol):
     ValueError; None stands for what is done across scopes. The errors of the engine come as they
     are.
     """
+
+    @property
+    def known_ids(self) -> KnownIds:
+        """Tells which nodes of labels that are rare need not be looked for."""
+        ...
 
     async def read(
         self, scope: Scope | None, text: str, **parameters: Parameter

@@ -73,6 +73,7 @@ class OptOuts:
 
     def __init__(self, graph: GraphStore, node: Node, by_flow: Collection[str] = ()) -> None:
         self._graph = graph
+        self._label = node.label
         self._by_flow = frozenset(by_flow)
         self._kind = node.label.removesuffix(_LABEL).lower()
         self._queries = {
@@ -104,6 +105,7 @@ class OptOuts:
         }
 
         async def write() -> None:
+            self._graph.known_ids.add(self._label, [_name(user)])
             known = await self._read([user])
             await self._graph.write(
                 None,
@@ -136,10 +138,10 @@ class OptOuts:
         return excluded
 
     async def _read(self, users: Iterable[str]) -> dict[str, OptOut]:
-        ids = sorted({_name(user) for user in users})
+        ids = await self._graph.known_ids.among(self._label, {_name(user) for user in users})
         if not ids:
             return {}
-        rows = await self._graph.read(None, self._queries["read"], ids=ids)
+        rows = await self._graph.read(None, self._queries["read"], ids=sorted(ids))
         return {
             str(row["id"]): OptOut(str(row["first"]), str(row["since"]), str(row["until"]))
             for row in rows

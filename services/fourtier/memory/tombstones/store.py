@@ -40,6 +40,7 @@ class Tombstones:
 
     def __init__(self, graph: GraphStore, node: Node, opt_outs: OptOuts | None = None) -> None:
         self._graph = graph
+        self._label = node.label
         self._opt_outs = opt_outs
         self._queries = {
             name: text.replace(f":{_LABEL}", f":{node.label}")
@@ -70,6 +71,7 @@ class Tombstones:
         Raises:
             ConflictError: another writer has created one of them meanwhile.
         """
+        self._graph.known_ids.add(self._label, rows)
         known = await self._times(list(rows))
         new = [row for name, row in rows.items() if name not in known]
         old = [row for name, row in rows.items() if name in known]
@@ -97,9 +99,10 @@ class Tombstones:
         return await self._opt_outs.excluded([(one.subjects[0].scope.user, one.at) for one in said])
 
     async def _times(self, ids: Sequence[str] | set[str]) -> dict[str, str]:
-        if not ids:
+        known = await self._graph.known_ids.among(self._label, ids)
+        if not known:
             return {}
-        rows = await self._graph.read(None, self._queries["read"], ids=sorted(ids))
+        rows = await self._graph.read(None, self._queries["read"], ids=sorted(known))
         return {str(row["id"]): str(row["at"]) for row in rows}
 
 

@@ -16,6 +16,7 @@ import ladybug
 
 from fourtier.engines.erasing import DEFAULT_SCHEDULE, Eraser, ErasureSchedule, Remainder
 from fourtier.engines.graph.binding import bound, bound_all
+from fourtier.engines.graph.known_ids import KnownIds
 from fourtier.engines.graph.ladybug.copying import BUFFER_BYTES, copy_database
 from fourtier.engines.graph.ladybug.interrupting import Transaction
 from fourtier.engines.graph.ladybug.pausing import paused
@@ -80,6 +81,7 @@ class LadybugGraphStore:
         erasure: ErasureSchedule = DEFAULT_SCHEDULE,
     ) -> None:
         self.eraser = Eraser(manifest, self._rewrite, erasure)
+        self.known_ids = KnownIds(self._ids)
         self._database = database
         self._limit = limit
         self._manifest = manifest
@@ -124,6 +126,10 @@ class LadybugGraphStore:
         ready = bound_all(scope, statements)
         async with self.eraser.writing(deletes=any(_DELETES.search(each.text) for each in ready)):
             return await self._run(self._writer, "BEGIN TRANSACTION", ready)
+
+    async def _ids(self, label: str) -> list[str]:
+        rows = await self.read(None, f"MATCH (n:{label}) RETURN n.id AS id")
+        return [str(row["id"]) for row in rows]
 
     async def erase(self) -> tuple[Remainder, ...]:
         """Copy the graph into a new file; afterwards nothing of what was deleted remains.

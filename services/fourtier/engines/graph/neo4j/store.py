@@ -18,6 +18,7 @@ from neo4j.exceptions import DriverError, Neo4jError, TransientError
 
 from fourtier.engines.erasing import Remainder
 from fourtier.engines.graph.binding import bound, bound_all
+from fourtier.engines.graph.known_ids import KnownIds
 from fourtier.engines.graph.protocol import ConflictError, Parameter, Statement, Value, require_rows
 from fourtier.engines.limits import TimeLimit
 from fourtier.runtime.errors import UnavailableError
@@ -71,6 +72,7 @@ class Neo4jGraphStore:
     def __init__(
         self, driver: AsyncDriver, database: str | None = None, limit: TimeLimit = NO_ADDRESS
     ) -> None:
+        self.known_ids = KnownIds()
         self._driver = driver
         self._database = database
         self._limit = limit
