@@ -8,6 +8,6 @@ def as_text(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def as_moment(text: str) -> datetime:
+def parse_time(text: str) -> datetime:
     """The time that a property holds."""
     return datetime.fromisoformat(text)

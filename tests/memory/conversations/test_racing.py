@@ -9,7 +9,7 @@ import pytest
 from neo4j import AsyncGraphDatabase, AsyncTransaction
 
 from fourtier.engines.graph.protocol import GraphStore
-from fourtier.engines.timestamps import as_moment
+from fourtier.engines.timestamps import parse_time
 from fourtier.memory.conversations.forgetting import Forgetting
 from fourtier.memory.conversations.records import ConversationKey, InvocationRecord
 from fourtier.memory.conversations.store import SCHEMA, ConversationStore
@@ -169,4 +169,4 @@ async def test_a_conversation_does_not_get_less_active(
 
     state = await one.state(KEY)
     assert state is not None
-    assert as_moment(state.active_at) == START + timedelta(minutes=10)
+    assert parse_time(state.active_at) == START + timedelta(minutes=10)

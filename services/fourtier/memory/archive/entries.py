@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Self, cast
 
 from fourtier.engines.graph.protocol import Row, Value
-from fourtier.engines.timestamps import as_moment, as_text
+from fourtier.engines.timestamps import as_text, parse_time
 from fourtier.models.text.tokens import count_tokens
 from fourtier.schema.agent import MEMORY_TOOL_NAMES, AgentStep, InvocationEnded
 from fourtier.schema.archive import ArchiveEntry, SourceKind, StoreDocumentRequest
@@ -141,7 +141,7 @@ class Entry:
             part=self.part,
             speaker=self.speaker,
             content=self.text,
-            timestamp=as_moment(self.said_at),
+            timestamp=parse_time(self.said_at),
         )
 
 

@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from fourtier.engines.timestamps import as_moment
+from fourtier.engines.timestamps import parse_time
 from fourtier.engines.vectors.protocol import Point, VectorStore
 from fourtier.engines.vectors.query import DenseLeg, Equals, Leg, MinMax, SparseLeg
 from fourtier.memory.archive.memos import Memo
@@ -47,7 +47,7 @@ class MemoIndex:
         vectors = await self._embed([clip(memo.text, _EMBEDDED) for memo in memos])
         by_scope: dict[Scope, list[Point]] = {}
         for memo, vector in zip(memos, vectors, strict=True):
-            day = as_moment(memo.ended_at)
+            day = parse_time(memo.ended_at)
             text = f"{memo.text} ({day.day} {day:%B %Y})"
             point = Point.of(memo.id, vector, text, {"source": memo.source.name})
             by_scope.setdefault(memo.source.scope, []).append(point)

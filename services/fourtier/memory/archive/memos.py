@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Self, cast
 
 from fourtier.engines.graph.protocol import Row
-from fourtier.engines.timestamps import as_moment
+from fourtier.engines.timestamps import parse_time
 from fourtier.memory.archive.entries import Entry, Source, named
 from fourtier.schema.archive import ArchiveMemo, MemoMethod, SourceKind
 from fourtier.schema.message import Scope
@@ -96,9 +96,9 @@ class Memo:
             method=self.method,
             model=self.model,
             shown=self.shown,
-            started_at=as_moment(self.started_at),
-            ended_at=as_moment(self.ended_at),
-            made_at=as_moment(self.made_at),
+            started_at=parse_time(self.started_at),
+            ended_at=parse_time(self.ended_at),
+            made_at=parse_time(self.made_at),
         )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from fourtier.engines.graph.protocol import Row
-from fourtier.engines.timestamps import as_moment
+from fourtier.engines.timestamps import parse_time
 from fourtier.memory.archive.entries import Entry
 from fourtier.memory.archive.memos import Memo, page_hash
 from fourtier.memory.archive.search import EntryHit
@@ -23,8 +23,8 @@ def page_message(row: Row, entries: Sequence[Entry], memo: Memo | None) -> Archi
         entries=len(entries),
         tokens=sum(entry.tokens for entry in entries),
         closed=bool(row["closed"]),
-        started_at=as_moment(times[0]),
-        ended_at=as_moment(times[-1]),
+        started_at=parse_time(times[0]),
+        ended_at=parse_time(times[-1]),
         page_hash=page_hash(entries),
         memo=memo.to_message() if memo else None,
     )

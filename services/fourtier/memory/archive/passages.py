@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
-from fourtier.engines.timestamps import as_moment
+from fourtier.engines.timestamps import parse_time
 from fourtier.engines.vectors.protocol import Payload, Point
 from fourtier.memory.archive.entries import Entry
 from fourtier.models.text.tokens import count_tokens
@@ -51,7 +51,7 @@ class Passage:
     @property
     def dated(self) -> str:
         """With the day in words: questions name it so."""
-        day = as_moment(self.entry.said_at)
+        day = parse_time(self.entry.said_at)
         return f"{self.said} ({day.day} {day:%B %Y})"
 
     @property
@@ -129,7 +129,7 @@ class Windows:
 
     def text(self, passage: Passage) -> str:
         """The words of a passage and of its neighbours."""
-        day = as_moment(passage.entry.said_at)
+        day = parse_time(passage.entry.said_at)
         said = [each.said for each in self.around(passage)]
         return "\n".join([*said, f"({day.day} {day:%B %Y})"])
 

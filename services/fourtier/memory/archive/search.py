@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from fourtier.engines.timestamps import as_moment
+from fourtier.engines.timestamps import parse_time
 from fourtier.engines.vectors.protocol import Found, Hit, VectorStore
 from fourtier.engines.vectors.query import (
     AnyOf,
@@ -158,7 +158,7 @@ def _conditions(request: SearchArchiveRequest, expired_until: str) -> list[Condi
         found.append(Equals("speaker", request.speaker.casefold()))
     since = request.since
     if expired_until:
-        living = as_moment(expired_until) + _SHORTEST
+        living = parse_time(expired_until) + _SHORTEST
         since = max(since, living) if since else living
     if since is not None or request.until is not None:
         found.append(Range("at", since, request.until))

@@ -26,7 +26,7 @@ import logging
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from fourtier.engines.timestamps import as_moment, as_text
+from fourtier.engines.timestamps import as_text, parse_time
 from fourtier.memory.conversations.records import ConversationKey, ConversationState
 from fourtier.memory.conversations.store import ConversationStore
 from fourtier.runtime.rpc.caller import Caller
@@ -66,8 +66,8 @@ class Ending:
 
     async def _end_due(self, state: ConversationState) -> ConversationState:
         if state.late:
-            return await self._publish(state, as_moment(state.ended_at), state.ended_reason)
-        return await self._publish(state, as_moment(state.recorded_at) + self._idle, BY_IDLENESS)
+            return await self._publish(state, parse_time(state.ended_at), state.ended_reason)
+        return await self._publish(state, parse_time(state.recorded_at) + self._idle, BY_IDLENESS)
 
     async def _publish(
         self, state: ConversationState, ended_at: datetime, reason: str

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self, cast
 from pydantic import TypeAdapter
 
 from fourtier.engines.graph.protocol import Row, Value
-from fourtier.engines.timestamps import as_moment, as_text
+from fourtier.engines.timestamps import as_text, parse_time
 from fourtier.memory.conversations.summary import in_plain_words
 from fourtier.schema.agent import InvocationEnded
 from fourtier.schema.conversations import (
@@ -233,7 +233,7 @@ def to_run(row: Row) -> GetRunResponse:
         run_id=str(row["invocation_id"]),
         conversation_id=str(row["conversation_id"]),
         question=str(row["query"]),
-        timestamp=as_moment(str(row["said_at"])),
+        timestamp=parse_time(str(row["said_at"])),
         considered=_CONSIDERED.validate_json(str(row["considered"])),
     )
 
@@ -246,7 +246,7 @@ def to_summary(row: Row) -> InvocationSummary:
         summary=str(row["summary"]),
         result=str(row["result"]),
         speaker=str(row["speaker"]),
-        timestamp=as_moment(str(row["said_at"])),
+        timestamp=parse_time(str(row["said_at"])),
         metadata=json.loads(str(row["metadata"] or "{}")),
         extract_facts=not row["no_facts"],
         record_episode=not row["no_episode"],

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from fourtier.engines.graph.conflicts import retry_on_conflict
 from fourtier.engines.graph.protocol import GraphStore, Row
 from fourtier.engines.graph.queries import load_queries, over
-from fourtier.engines.timestamps import as_moment, as_text
+from fourtier.engines.timestamps import as_text, parse_time
 from fourtier.memory.conversations.earlier import (
     MAX_LINES,
     READ_CHARACTERS,
@@ -164,7 +164,7 @@ class ConversationStore:
         )
         beginnings = [
             Beginning(
-                as_moment(str(row["said_at"])),
+                parse_time(str(row["said_at"])),
                 *(str(row[name]) for name in ("speaker", "query", "summary", "result")),
             )
             for row in rows
@@ -219,8 +219,8 @@ class ConversationStore:
             ConversationSummary(
                 conversation_id=str(row["conversation_id"]),
                 invocations=int(row["invocations"]),
-                started_at=as_moment(str(row["started_at"])),
-                updated_at=as_moment(str(row["recorded_at"])),
+                started_at=parse_time(str(row["started_at"])),
+                updated_at=parse_time(str(row["recorded_at"])),
                 ended=row["ended_state"] == row["recorded_at"],
             )
             for row in rows

@@ -10,7 +10,7 @@ import math
 from collections.abc import AsyncIterator, Collection, Sequence
 from datetime import UTC, datetime, timedelta
 
-from fourtier.engines.timestamps import as_moment, as_text
+from fourtier.engines.timestamps import as_text, parse_time
 from fourtier.engines.vectors.protocol import Hit
 from fourtier.memory.episodes.forgetting import Episodes
 from fourtier.memory.episodes.records import ended_at, episode_id
@@ -76,7 +76,7 @@ class EpisodeMemories:
     async def _worth(self, scope: Scope, episodes: Sequence[Hit]) -> dict[str, float]:
         now = datetime.now(UTC)
         if self._half_life is None:
-            return {hit.id: as_moment(ended_at(hit)).timestamp() for hit in episodes}
+            return {hit.id: parse_time(ended_at(hit)).timestamp() for hit in episodes}
         uses = await self._usage.of(scope, [hit.id for hit in episodes])
         return {
             hit.id: usefulness(hit, uses.get(hit.id, Usage()), now, self._half_life)
@@ -152,7 +152,7 @@ class RetainedEpisodes:
 
 def usefulness(hit: Hit, use: Usage, now: datetime, half_life: timedelta) -> float:
     """The binary logarithm of an episode's usefulness: it cannot underflow, and orders alike."""
-    rested = now - as_moment(max(ended_at(hit), use.last))
+    rested = now - parse_time(max(ended_at(hit), use.last))
     return math.log2(1 + use.times) - rested / half_life
 
 

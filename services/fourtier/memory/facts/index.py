@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from fourtier.engines.timestamps import as_moment
+from fourtier.engines.timestamps import parse_time
 from fourtier.engines.vectors.protocol import Facet, Hit, Payload, Point, VectorStore
 from fourtier.engines.vectors.query import AnyOf, Condition, DenseLeg, Equals, SparseLeg
 from fourtier.memory.facts.graph import ScopedFact
@@ -150,6 +150,6 @@ def _point(each: ScopedFact, vector: Vector) -> Point:
     the day 53.5 %, without the speaker in the meaning 48.8 %.
     """
     fact = each.fact
-    day = as_moment(fact.stated_at)
+    day = parse_time(fact.stated_at)
     text = f"{_said_by(fact)} ({day.day} {day:%B %Y})"
     return Point.of(fact.id, vector, text, payload_of(each))

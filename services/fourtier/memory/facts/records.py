@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Self, cast
 
 from fourtier.engines.graph.protocol import Value
-from fourtier.engines.timestamps import as_moment, as_text
+from fourtier.engines.timestamps import as_text, parse_time
 from fourtier.memory.facts.identity import fact_id
 from fourtier.memory.facts.statements import Stated, from_text, merged, to_text
 from fourtier.schema.facts import Fact, FactKind, Statement, StoreFactRequest
@@ -172,13 +172,13 @@ class FactRecord:
             id=self.id,
             content=self.content,
             source=self.source,
-            timestamp=as_moment(self.stated_at),
+            timestamp=parse_time(self.stated_at),
             kind=cast("FactKind", self.kind),
             speaker=self.speaker,
             invocation_id=self.invocation_id,
             quote=self.quote,
-            valid_from=as_moment(self.first_stated_at),
-            valid_until=as_moment(self.valid_until) if self.valid_until else None,
+            valid_from=parse_time(self.first_stated_at),
+            valid_until=parse_time(self.valid_until) if self.valid_until else None,
             superseded_by=self.superseded_by or None,
             possible_conflicts=self.conflicts,
             earlier=tuple(
@@ -186,7 +186,7 @@ class FactRecord:
                     source=each.source,
                     invocation_id=each.invocation_id,
                     quote=each.quote,
-                    timestamp=as_moment(each.at),
+                    timestamp=parse_time(each.at),
                 )
                 for each in self.earlier
             ),

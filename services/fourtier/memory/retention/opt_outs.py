@@ -17,7 +17,7 @@ from datetime import datetime
 from fourtier.engines.graph.conflicts import retry_on_conflict
 from fourtier.engines.graph.protocol import GraphStore, Row
 from fourtier.engines.graph.queries import load_queries, over
-from fourtier.engines.timestamps import as_moment, as_text
+from fourtier.engines.timestamps import as_text, parse_time
 from fourtier.memory.retention.metrics import count_not_stored
 from fourtier.runtime.service.stores import GraphSchema, Node
 
@@ -56,7 +56,7 @@ class OptOut:
     @property
     def out_since(self) -> datetime | None:
         """Since when the user is opted out; None while opted in."""
-        return as_moment(self.since) if self.is_out else None
+        return parse_time(self.since) if self.is_out else None
 
     def excludes(self, said_at: str) -> bool:
         """Whether what was said then is not to be stored."""

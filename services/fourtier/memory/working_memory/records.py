@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
 from fourtier.engines.graph.protocol import Value
-from fourtier.engines.timestamps import as_moment, as_text
+from fourtier.engines.timestamps import as_text, parse_time
 from fourtier.memory.working_memory.compression import Condensed, characters_of
 from fourtier.runtime.errors import PermanentError
 from fourtier.schema.message import Scope
@@ -151,7 +151,7 @@ def to_item(row: dict[str, Value]) -> WorkingMemoryItem:
             "step": row["step"],
             "type": row["type"],
             "content": row["content"],
-            "timestamp": as_moment(str(row["written_at"])),
+            "timestamp": parse_time(str(row["written_at"])),
             "metadata": json.loads(str(row["metadata"])),
         }
     )
