@@ -186,7 +186,7 @@ async def test_a_research_that_has_ended_is_told_again_without_what_was_forgotte
         assert len(blocked.played.roles) > len(ROLES), "another question is another research"
 
 
-async def kept_items(running: Killable) -> int:
+async def stored_items(running: Killable) -> int:
     """How many items working memory has; no run of an agent has any here."""
     status = await running.flow.caller.call(status_of("working-memory"), StatusRequest())
     return sum(each.number for each in status.store_counts if "items" in each.kind)
@@ -200,17 +200,19 @@ async def test_a_user_who_has_opted_out_meanwhile_gets_nothing_and_nothing_stays
         await archive(running.flow, running.client, "ann", *SAID)
 
         async def opt_out() -> None:
-            assert await kept_items(running) == 1
+            assert await stored_items(running) == 1
             for call in (OPT_OUT_ARCHIVE, OPT_OUT_WORKING_MEMORY):
                 await running.flow.caller.call(call, OptOutRequest(user="ann", opted_out=True))
-            assert await kept_items(running) == 0
+            assert await stored_items(running) == 0
 
         steps = await killed_at(running, blocked, 4, between=opt_out, research_id="r1")
         assert (steps[-1].opted_out, steps[-1].evidence) == (True, ())
-        assert await kept_items(running) == 0
+        assert await stored_items(running) == 0
 
 
-async def test_forgetting_drops_what_is_kept_and_the_research_begins_anew(tmp_path: Path) -> None:
+async def test_forgetting_deletes_the_checkpoint_and_the_research_begins_anew(
+    tmp_path: Path,
+) -> None:
     blocked = Blocked(Played(**TWO_ROUNDS))
     async with killable(tmp_path, blocked, "researcher") as running:
         await archive(running.flow, running.client, "ann", *SAID)
@@ -219,10 +221,10 @@ async def test_forgetting_drops_what_is_kept_and_the_research_begins_anew(tmp_pa
             erase = EraseRequest(user="ann", containing=("something else",))
             answered = await running.flow.caller.call(ERASE_WORKING_MEMORY, erase)
             assert answered.number == 0, "a research does not count as a run"
-            assert await kept_items(running) == 0
+            assert await stored_items(running) == 0
 
         steps = await killed_at(running, blocked, 4, between=forget)
-        assert await kept_items(running) == 0, "what was under way then is not kept any more"
+        assert await stored_items(running) == 0, "what was under way then is not kept any more"
     assert blocked.played.roles[0] == "plan"
     assert steps[-1].receipt is not None
     assert steps[-1].receipt.resumed == 0

@@ -171,7 +171,7 @@ async def test_the_time_that_it_took_before_counts(tmp_path: Path) -> None:
     assert rest[-1].receipt.milliseconds >= 90_000
 
 
-async def test_what_is_kept_has_no_content_of_an_entry(tmp_path: Path) -> None:
+async def test_a_checkpoint_has_no_content_of_an_entry(tmp_path: Path) -> None:
     played = Played(**TWO_ROUNDS)
     async with kept(tmp_path, played) as research:
         await research.run(Archive(FOUND))

@@ -34,7 +34,7 @@ class Budget:
         """Count what was taken before an interruption, too; the time in between does not count.
 
         Args:
-            checkpoint: what was kept then.
+            checkpoint: the state at that time.
             resumed: whether the research goes on from there, or begins anew.
         """
         self.usage.completions += checkpoint.completions

@@ -1,4 +1,4 @@
-"""What is kept of a research so that another replica can go on with it.
+"""The checkpoint of a research, so that another replica can go on with it.
 
 Entries are kept by their ids alone, and read again: what was forgotten meanwhile does not come
 back. A field that holds an id is named so that the privacy filter of what is written leaves it as
@@ -45,7 +45,7 @@ class Found(Message):
         )
 
 
-class KeptNote(Message):
+class StoredNote(Message):
     """A note, with the entries that it rests on, the first of them first."""
 
     speaker: str
@@ -78,7 +78,7 @@ class KeptNote(Message):
         )
 
 
-class KeptRound(Message):
+class StoredRound(Message):
     """A round as far as it has come: None for what it has not come to yet.
 
     `hits` are those of each search. They are kept with the notes: searching again costs little.
@@ -89,7 +89,7 @@ class KeptRound(Message):
     info_needs: tuple[str, ...] = ()
     hits: tuple[tuple[Found, ...], ...] = ()
     read: tuple[EntryId, ...] = ()
-    notes: tuple[KeptNote, ...] | None = None
+    notes: tuple[StoredNote, ...] | None = None
     enough: bool | None = None
 
     @classmethod
@@ -115,12 +115,12 @@ class KeptRound(Message):
                     for answer in answers
                 ),
                 "read": _ids(read),
-                "notes": tuple(map(KeptNote.of, notes)),
+                "notes": tuple(map(StoredNote.of, notes)),
             }
         )
 
 
-class KeptEvidence(Message):
+class StoredEvidence(Message):
     """Evidence, with its entry by the id."""
 
     found: Found
@@ -130,12 +130,12 @@ class KeptEvidence(Message):
     link: str
 
 
-class KeptEnd(Message):
+class StoredEnd(Message):
     """What a research that has ended handed over."""
 
     round: int
-    evidence: tuple[KeptEvidence, ...]
-    notes: tuple[KeptNote, ...]
+    evidence: tuple[StoredEvidence, ...]
+    notes: tuple[StoredNote, ...]
     receipt: Receipt
 
     @classmethod
@@ -144,7 +144,7 @@ class KeptEnd(Message):
     ) -> Self:
         """Without the content of the entries; `notes` are those of the model."""
         kept = (
-            KeptEvidence(
+            StoredEvidence(
                 found=Found.of(each.entry, each.score),
                 round=each.round,
                 covers=each.covers,
@@ -156,16 +156,16 @@ class KeptEnd(Message):
         return cls(
             round=number,
             evidence=tuple(kept),
-            notes=tuple(KeptNote.of(note) for note in notes if note.content),
+            notes=tuple(StoredNote.of(note) for note in notes if note.content),
             receipt=receipt,
         )
 
 
 class Checkpoint(Message):
-    """All that is kept of a research: its rounds, or its end, and what it took until then."""
+    """The checkpoint of a research: its rounds, or its end, and what it took until then."""
 
-    rounds: tuple[KeptRound, ...] = ()
-    end: KeptEnd | None = None
+    rounds: tuple[StoredRound, ...] = ()
+    end: StoredEnd | None = None
     completions: int = 0
     in_token: int = 0
     out_token: int = 0

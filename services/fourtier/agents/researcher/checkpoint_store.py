@@ -1,6 +1,6 @@
-"""Keeps a research in working memory, where another replica finds it.
+"""Stores the checkpoint of a research in working memory, where another replica finds it.
 
-Only a research in which a model takes part is kept: one by rule is made anew in less time than it
+Only a research in which a model takes part has one: one by rule is made anew in less time than it
 takes to write down a round.
 """
 
@@ -34,15 +34,15 @@ from fourtier.schema.working_memory import (
 
 log = logging.getLogger(__name__)
 
-#: In `degraded` of the receipt, where a research could not be kept.
+#: In `degraded` of the receipt, where a checkpoint could not be stored.
 _DEGRADED = "working-memory"
 #: Longer ids of a message are replaced by their hash.
 _MAX_ID = 400
-#: Of what is asked, in the name of what is kept: another question with the same id is another one.
+#: Of what is asked, in the name of the checkpoint: another question with the same id is another one.
 _DIGITS = 16
 #: One item holds all, so nothing is ever condensed.
 _NO_CONDENSING = 1_000_000
-#: Seconds between two attempts to read what was kept.
+#: Seconds between two attempts to read the checkpoint.
 _PAUSE = 0.2
 
 
@@ -97,14 +97,14 @@ class CheckpointStore:
             try:
                 checkpoint = Checkpoint.model_validate_json(json.dumps(item.metadata))
             except ValidationError as error:
-                log.warning("What is kept of a research cannot be read: %s", error)
+                log.warning("The checkpoint of a research cannot be read: %s", error)
             else:
                 self._number = item.step + 1
                 return Stored(checkpoint)
         return Stored()
 
     async def keep(self, checkpoint: Checkpoint) -> None:
-        """Replace what is kept; returns when it is on disk, or cannot be there."""
+        """Replace the checkpoint; returns when it is on disk, or cannot be there."""
         if self._has_given_up:
             return
         try:
@@ -126,13 +126,13 @@ class CheckpointStore:
             async with asyncio.timeout(self._seconds):
                 await self._caller.call(APPEND_WORKING_MEMORY, request)
         except ValidationError:
-            self._give_up(FourtierError("what is to be kept has grown too large"))
+            self._give_up(FourtierError("the checkpoint has grown too large"))
         except (TimeoutError, FourtierError) as error:
             self._give_up(error)
         self._number += 1
 
     async def drop(self) -> None:
-        """Delete what is kept."""
+        """Delete the checkpoint."""
         if self._has_given_up:
             return
         request = DiscardWorkingMemoryRequest(

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fourtier.agents.researcher.budget import Budget
-from fourtier.agents.researcher.checkpoint import Checkpoint, KeptEnd, KeptRound
+from fourtier.agents.researcher.checkpoint import Checkpoint, StoredEnd, StoredRound
 from fourtier.agents.researcher.findings import Findings
 from fourtier.agents.researcher.planning import first_plan
 from fourtier.agents.researcher.roles import Plan
@@ -34,9 +34,9 @@ class Journal:
     """Of one research.
 
     Args:
-        budget: what the research has taken is kept, too.
-        recovered: what was kept of it when it was interrupted; None where it begins.
-        keep: None where nothing is kept: by rule a research takes less time than it costs.
+        budget: what the research has taken stands in the checkpoint, too.
+        recovered: its checkpoint when it was interrupted; None where it begins.
+        keep: None where no checkpoint is stored: by rule a research takes less time than it costs.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Journal:
             searches = [question if each.kind == "question" else each for each in known.searches]
             return Plan(searches, known.info_needs)
         plan = await make()
-        self._rounds.append(KeptRound.planned(plan))
+        self._rounds.append(StoredRound.planned(plan))
         await self._save()
         return plan
 
@@ -119,14 +119,14 @@ class Journal:
     async def end(self, step: ResearchProgress, notes: Sequence[Note]) -> None:
         """Keep what is handed over, in the place of the rounds."""
         if step.receipt is not None:
-            end = KeptEnd.of(step.round, step.evidence, notes, step.receipt)
+            end = StoredEnd.of(step.round, step.evidence, notes, step.receipt)
             self._rounds = []
             await self._save(end)
 
-    def _round(self, number: int) -> KeptRound | None:
+    def _round(self, number: int) -> StoredRound | None:
         return self._rounds[number - 1] if number <= len(self._rounds) else None
 
-    async def _save(self, end: KeptEnd | None = None) -> None:
+    async def _save(self, end: StoredEnd | None = None) -> None:
         if self._keep is None:
             return
         budget = self._budget

@@ -42,7 +42,7 @@ class ResearcherParameters(Parameters):
         default=2,
         gt=0,
         description="for which working memory is waited for at each step of a research by a model; "
-        "then the research is not kept, and begins anew when it is interrupted",
+        "then no checkpoint is stored, and it begins anew when it is interrupted",
     )
     memo_tokens: int = Field(
         default=6_000,

@@ -1,9 +1,9 @@
-"""Going on with a research that was interrupted: what was kept, with its entries read again."""
+"""Going on with a research that was interrupted: its checkpoint, with the entries read again."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
 
-from fourtier.agents.researcher.checkpoint import Checkpoint, Found, KeptEnd, checksum
+from fourtier.agents.researcher.checkpoint import Checkpoint, Found, StoredEnd, checksum
 from fourtier.agents.researcher.journal import Recovered
 from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.archive import GET_PAGE, ArchiveEntry, GetPageRequest
@@ -25,7 +25,7 @@ async def recover(caller: Caller, scope: Scope, checkpoint: Checkpoint) -> Recov
     return Recovered(checkpoint, entries) if all(_same(each, entries) for each in found) else None
 
 
-async def told_again(caller: Caller, scope: Scope, end: KeptEnd) -> ResearchProgress:
+async def told_again(caller: Caller, scope: Scope, end: StoredEnd) -> ResearchProgress:
     """The last step of a research that has ended, without what was forgotten since.
 
     Raises:

@@ -78,12 +78,12 @@ class ResearcherService(Service):
         if budget.method == "rule":
             steps = Research(request, self._search_for(request), roles, budget).steps()
         else:
-            steps = self._kept_research(request, roles, budget)
+            steps = self._stored_research(request, roles, budget)
         async with aclosing(steps):
             async for step in steps:
                 yield step
 
-    async def _kept_research(
+    async def _stored_research(
         self, request: ResearchRequest, roles: Roles, budget: Budget
     ) -> AsyncGenerator[ResearchProgress]:
         received = current_envelope()

@@ -27,7 +27,7 @@ _STOPPED = {
     "deadline": "the time is over",
     "max-completions": "the model was asked as often as it may be",
 }
-#: In `degraded` of a receipt: the research could not be kept.
+#: In `degraded` of a receipt: the checkpoint could not be stored.
 _NOT_A_ROLE = "working-memory"
 
 

@@ -170,7 +170,7 @@ class FactForgetting:
         )
 
     async def _reduce(self, scope: Scope, ids: Sequence[str], keep: "Keep") -> int:
-        """Leave of facts what is to be kept, and resolve again what the others superseded.
+        """Delete from facts what `keep` leaves out, and resolve again what the others superseded.
 
         The vectors learn first what becomes valid again: a search asks the graph whether it is,
         but does not find what the vectors do not take for valid. They lose the facts last, so that

@@ -7,7 +7,7 @@ RETURN r.id AS id, r.run_id AS run_id, r.answer AS answer, r.condensed AS conden
 ORDER BY id
 LIMIT $limit
 
-// researches: Read the ids of what is kept of researches in a scope.
+// researches: Read the ids of the checkpoints of researches in a scope.
 MATCH (r:Run)
 WHERE r.scope = $scope AND r.run_id STARTS WITH $research AND r.answer <> $forgotten
 RETURN r.id AS id

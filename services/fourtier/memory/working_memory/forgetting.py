@@ -5,7 +5,7 @@ delivered again, is answered with the words that it was forgotten, and uses no t
 that is under way keeps its steps until it ends, for without them it would use its tools again; then
 they are dropped as those of every run are, and its answer is not stored.
 
-What is kept of a research rests on entries of the archive, and may tell what is in them. So all of
+The checkpoint of a research rests on entries of the archive, and may have their content. So all of
 it is dropped whenever its scope forgets anything: where one was interrupted it begins anew.
 """
 
@@ -104,7 +104,7 @@ class Forgetting:
         return runs
 
     async def forget_researches(self, user: str) -> None:
-        """Drop what is kept of a user's researches; what is added to them later is not stored."""
+        """Delete a user's checkpoints of researches; what is added to them later is not stored."""
         nothing = Selection(
             ids=(), conversation_id="", invocation_ids=(), containing=(), everything=False
         )
