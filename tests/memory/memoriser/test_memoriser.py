@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fourtier.memory.archive.memo_keeping import MemoKeeping
+from fourtier.memory.archive.valid_memos import ValidMemos
 from fourtier.operations.dead_letters import list_dead_letters
 from fourtier.schema.archive import (
     ERASE_ARCHIVE,
@@ -287,7 +287,7 @@ async def test_memos_of_one_collection_are_made_in_turn(tmp_path: Path) -> None:
 async def test_a_gone_page_and_a_lost_answer_do_no_harm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(MemoKeeping, "store", _failing_once())
+    monkeypatch.setattr(ValidMemos, "store", _failing_once())
     async with running_flow(tmp_path, by_rule()) as flow:
         await flow.caller.publish(PAGE_CLOSED, PageClosed(user="ann", page_id="gone"))
         await converse(flow, BOATHOUSE)
@@ -297,9 +297,9 @@ async def test_a_gone_page_and_a_lost_answer_do_no_harm(
 
 
 def _failing_once() -> Any:
-    store, calls = MemoKeeping.store, list[None]()
+    store, calls = ValidMemos.store, list[None]()
 
-    async def failing(self: MemoKeeping, *arguments: Any) -> SetMemoResponse:
+    async def failing(self: ValidMemos, *arguments: Any) -> SetMemoResponse:
         answer = await store(self, *arguments)
         calls.append(None)
         if len(calls) == 1:

@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 _DEGRADED = "working-memory"
 #: Longer ids of a message are replaced by their hash.
 _MAX_ID = 400
-#: Of what is asked, in the name of the checkpoint: another question with the same id is another one.
+#: Of the question, in the name of the checkpoint: another one with the same id is another research.
 _DIGITS = 16
 #: One item holds all, so nothing is ever condensed.
 _NO_CONDENSING = 1_000_000

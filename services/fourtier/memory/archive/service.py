@@ -16,7 +16,6 @@ from fourtier.memory.archive.forgetting import ArchiveWriter
 from fourtier.memory.archive.graph_schema import OPT_OUTS, SCHEMA, TOMBSTONES
 from fourtier.memory.archive.index import COLLECTION, ArchiveIndex
 from fourtier.memory.archive.memo_index import MEMOS, MemoIndex
-from fourtier.memory.archive.memo_keeping import MemoKeeping
 from fourtier.memory.archive.messages import erased_message, hit_message, page_message
 from fourtier.memory.archive.parameters import ArchiveParameters
 from fourtier.memory.archive.reindexing import Reindexing
@@ -24,6 +23,7 @@ from fourtier.memory.archive.removal import ArchiveRemoval
 from fourtier.memory.archive.retention import ArchiveMemories, RetainedArchive
 from fourtier.memory.archive.search import ArchiveSearch
 from fourtier.memory.archive.store import ArchiveStore
+from fourtier.memory.archive.valid_memos import ValidMemos
 from fourtier.memory.retention.opt_outs import OptOuts
 from fourtier.memory.retention.opting_out import change_opt_out
 from fourtier.memory.retention.policy import Retention
@@ -97,7 +97,7 @@ class ArchiveService(Service):
         search: ArchiveSearch,
         writer: ArchiveWriter,
         retained: RetainedArchive,
-        memos: MemoKeeping,
+        memos: ValidMemos,
         *,
         reindexing: Reindexing,
         announcing: Announcing,
@@ -150,7 +150,7 @@ class ArchiveService(Service):
                 ArchiveSearch(store, vectors, embed, parameters.embedding_seconds),
                 writer,
                 retained,
-                MemoKeeping(store, memo_index, writer, retained, opt_outs),
+                ValidMemos(store, memo_index, writer, retained, opt_outs),
                 reindexing=Reindexing(store, index, memo_index),
                 announcing=announcing,
                 graph=graph,

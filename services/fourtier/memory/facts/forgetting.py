@@ -109,7 +109,7 @@ class FactForgetting:
         Where it selects a conversation, facts that were not said anywhere else.
         """
         found = await self._bearing(scope, selection)
-        keep = _keeping(selection, found.whole, as_text(until))
+        keep = _what_is_left(selection, found.whole, as_text(until))
         return [fact for fact in found.facts.values() if keep(fact) is None]
 
     async def _bearing(self, scope: Scope, selection: Selection) -> "_Found":
@@ -138,7 +138,7 @@ class FactForgetting:
         """
         await self._tombstones.add(selection.subjects(scope, "fact"), at)
         found = await self._bearing(scope, selection)
-        keep = _keeping(selection, found.whole, as_text(at))
+        keep = _what_is_left(selection, found.whole, as_text(at))
         gone = [fact for fact in found.facts.values() if keep(fact) is None]
         await self._tombstones.add(_subjects(scope, gone), at)
         if selection.everything:
@@ -232,7 +232,7 @@ class _Found:
     whole: frozenset[str]
 
 
-def _keeping(selection: Selection, whole: frozenset[str], until: str) -> Keep:
+def _what_is_left(selection: Selection, whole: frozenset[str], until: str) -> Keep:
     """What a selection leaves of a fact."""
     said_until = _said_until(until)
 

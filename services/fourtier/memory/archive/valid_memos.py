@@ -68,7 +68,7 @@ class _Read:
         )
 
 
-class MemoKeeping:
+class ValidMemos:
     """Stores memos as long as what they were made from is as it was, and reads them."""
 
     def __init__(
