@@ -78,14 +78,14 @@ class CheckpointStore:
         self._seconds = seconds
         self._number = 0
 
-    async def load(self, patience: float) -> Stored:
+    async def load(self, timeout: float) -> Stored:
         """What an earlier delivery of the request has done.
 
         Args:
-            patience: seconds in which working memory may be there again.
+            timeout: seconds in which working memory may be there again.
         """
         try:
-            async with asyncio.timeout(max(patience, self._seconds)):
+            async with asyncio.timeout(max(timeout, self._seconds)):
                 found = await self._read()
         except (TimeoutError, FourtierError) as error:
             self._give_up(error)

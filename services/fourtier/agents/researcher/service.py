@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 #: A younger request was begun nowhere else; for an older one working memory is waited for longer,
 #: in seconds: where both were killed it may be back a little later.
-_FRESH, _PATIENCE = timedelta(seconds=3), 15.0
+_FRESH, _RECOVERY_TIMEOUT = timedelta(seconds=3), 15.0
 
 
 class ResearcherService(Service):
@@ -95,7 +95,7 @@ class ResearcherService(Service):
             self.settings.working_memory_seconds,
         )
         was_begun = received.is_retry or datetime.now(UTC) - received.sent_at > _FRESH
-        stored = await store.load(_PATIENCE if was_begun else 0)
+        stored = await store.load(_RECOVERY_TIMEOUT if was_begun else 0)
         if stored.checkpoint is not None and stored.checkpoint.end is not None:
             yield await told_again(self._caller, request.scope, stored.checkpoint.end)
             return

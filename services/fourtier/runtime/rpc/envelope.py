@@ -126,8 +126,8 @@ def _seconds(milliseconds: str) -> float | None:
     return None if number is None else number / 1000
 
 
-def _number(text: str, most_digits: int) -> int | None:
-    if text.isascii() and text.isdecimal() and len(text) <= most_digits:
+def _number(text: str, max_digits: int) -> int | None:
+    if text.isascii() and text.isdecimal() and len(text) <= max_digits:
         return int(text)
     return None
 

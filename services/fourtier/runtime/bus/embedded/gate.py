@@ -55,7 +55,7 @@ class Gate:
         for client in list(self.clients):
             client.transport.close()
 
-    def heard(self, data: bytes) -> None:
+    def note_traffic(self, data: bytes) -> None:
         """Take note that there is traffic."""
         if len(data) > _MAX_KEEP_ALIVE:
             self.last_traffic = time.monotonic()
@@ -73,7 +73,7 @@ class _Pipe(asyncio.Protocol):
         self.transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
-        self.gate.heard(data)
+        self.gate.note_traffic(data)
         if self.other is not None:
             self.other.transport.write(data)
 

@@ -44,7 +44,7 @@ class _Why(Enum):
 
     ENDED = "it ended by itself"
     STOP = "the parent is gone or wants it to end"
-    UPKEEP = "its files have to be compacted"
+    MAINTENANCE = "its files have to be compacted"
 
 
 class Guard:
@@ -151,7 +151,7 @@ class Guard:
                 last, moved = (now, at) if now.disk != last.disk else (last, moved)
                 idle = at - max(moved, self._gate.last_traffic if self._gate else moved)
                 if is_due(begun, now, age=at - started, idle=idle):
-                    return _Why.UPKEEP
+                    return _Why.MAINTENANCE
             return _Why.STOP if stop.is_set() else _Why.ENDED
         finally:
             ended.cancel()
