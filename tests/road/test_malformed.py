@@ -59,13 +59,13 @@ async def flood(bus: Bus, topic: Topic[Any], number: int) -> None:
 
 
 async def count_dead_letters(
-    letters: Subscription, topic: Topic[Any], expected: int, timeout: float | None
+    letters: Subscription, topic: Topic[Any], expected: int, within: float | None
 ) -> int:
     """Take so many dead letters of the topic, each with its reason; fewer when none comes."""
     counted = 0
     while counted < expected:
         try:
-            letter = await asyncio.wait_for(letters.receive(), timeout)
+            letter = await asyncio.wait_for(letters.receive(), within)
         except TimeoutError:
             break
         assert letter.properties["dead-error"].startswith("malformed: is not a valid")
@@ -81,7 +81,7 @@ async def flood_and_count(bus: Bus, topic: Topic[Any], letters: Sequence[Subscri
         for _ in range(ON_EACH_TOPIC // IN_FLIGHT):
             await flood(bus, topic, IN_FLIGHT)
             for each in letters:
-                await count_dead_letters(each, topic, IN_FLIGHT, timeout=None)
+                await count_dead_letters(each, topic, IN_FLIGHT, within=None)
         return
     (only,) = letters
     missing = ON_EACH_TOPIC

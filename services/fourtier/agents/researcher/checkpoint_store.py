@@ -78,14 +78,14 @@ class CheckpointStore:
         self._seconds = seconds
         self._number = 0
 
-    async def load(self, timeout: float) -> Stored:
+    async def load(self, within: float) -> Stored:
         """What an earlier delivery of the request has done.
 
         Args:
-            timeout: seconds in which working memory may be there again.
+            within: seconds in which working memory may be there again.
         """
         try:
-            async with asyncio.timeout(max(timeout, self._seconds)):
+            async with asyncio.timeout(max(within, self._seconds)):
                 found = await self._read()
         except (TimeoutError, FourtierError) as error:
             self._give_up(error)
