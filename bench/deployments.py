@@ -13,7 +13,7 @@ from tests.cluster.engines import running_engines
 from tests.cluster.pulsar_admin import create_namespace
 from tests.road.services import ROAD
 from tests.support.ports import free_port
-from tests.support.services import ServiceProcess, ServiceProcesses, told_of_model, write_flow
+from tests.support.services import ServiceProcess, ServiceProcesses, model_environment, write_flow
 from tests.support.usage import descendants_of
 
 #: They have an embedded index, which one process alone can hold.
@@ -47,7 +47,7 @@ async def cluster(
     """A process for each service, on Pulsar and Neo4j."""
     async with running_engines(directory / "engines") as engines:
         await create_namespace(engines.pulsar_admin_url, _TENANT, _NAMESPACE)
-        environment = told_of_model(model_url) | {
+        environment = model_environment(model_url) | {
             "FOURTIER_BUS_URL": engines.pulsar_url,
             "FOURTIER_GRAPH_URL": engines.neo4j_url,
         }
@@ -82,7 +82,7 @@ async def cluster(
 async def embedded(directory: Path, model_url: str) -> AsyncGenerator[Deployment]:
     """The whole flow in one process, as `fourtier up` runs it."""
     port, token = free_port(), secrets.token_urlsafe()
-    environment = told_of_model(model_url) | {
+    environment = model_environment(model_url) | {
         "FOURTIER_BUS_PORT": str(port),
         "FOURTIER_BUS_TOKEN": token,
     }

@@ -23,8 +23,8 @@ from tests.support.ports import free_port
 from tests.support.services import (
     ServiceProcesses,
     limited_to,
+    model_environment,
     python_path,
-    told_of_model,
     write_flow,
 )
 
@@ -71,7 +71,7 @@ async def chaos_flow(directory: Path, *, cluster: bool = False) -> AsyncGenerato
         engines = _cluster(directory) if cluster else embedded_bus(directory)
         bus_url, environment, servers = await stack.enter_async_context(engines)
         ledger = directory / "ledger.txt"
-        environment |= told_of_model(model.url) | {
+        environment |= model_environment(model.url) | {
             "FOURTIER_BUS_URL": bus_url,
             "PYTHONPATH": python_path(offer_tools(directory)),
             LEDGER: str(ledger),

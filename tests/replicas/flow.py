@@ -23,8 +23,8 @@ from tests.support.qdrant import shared_qdrant
 from tests.support.services import (
     ServiceProcess,
     ServiceProcesses,
+    model_environment,
     python_path,
-    told_of_model,
     write_flow,
 )
 from tests.support.waiting import wait_until
@@ -124,7 +124,7 @@ async def replicated_flow(directory: Path) -> AsyncGenerator[ReplicatedFlow]:
         vectors_url = SERVERS.qdrant_url or await stack.enter_async_context(shared_qdrant())
         on = await flow_target(directory / new_id(), "", "replicas", {})
         ledger = directory / "ledger.txt"
-        environment = told_of_model(model.url) | {
+        environment = model_environment(model.url) | {
             "FOURTIER_BUS_URL": on.bus,
             "FOURTIER_GRAPH_URL": on.settings["graph_url"],
             "FOURTIER_VECTORS_URL": vectors_url,

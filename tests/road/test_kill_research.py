@@ -29,7 +29,7 @@ from tests.agents.researcher.test_interrupted_research import (
 from tests.agents.researcher.test_researcher_service import QUESTION, START
 from tests.chaos.flow import NAMESPACE, TENANT, embedded_bus
 from tests.support.model import ModelRequest, Reply, scripted_model
-from tests.support.services import ServiceProcess, ServiceProcesses, told_of_model, write_flow
+from tests.support.services import ServiceProcess, ServiceProcesses, model_environment, write_flow
 from tests.support.waiting import wait_until
 
 KILLS = 5
@@ -67,10 +67,10 @@ async def running(
 ) -> AsyncGenerator[tuple[Client, ServiceProcess, str]]:
     """A broker, the stores in one process and the researcher in another."""
     async with embedded_bus(directory) as (bus_url, environment, _):
-        told = environment | told_of_model(model_url) | {"FOURTIER_BUS_URL": bus_url}
+        settings = environment | model_environment(model_url) | {"FOURTIER_BUS_URL": bus_url}
         services = {**STORES, "researcher": RESEARCHER}
         file = write_flow(directory / "flow.yaml", services, tenant=TENANT, namespace=NAMESPACE)
-        processes = ServiceProcesses(file, directory, told)
+        processes = ServiceProcesses(file, directory, settings)
         stores, researcher = processes.make_some("stores", *STORES), processes.make("researcher")
         try:
             await asyncio.gather(stores.start(), researcher.start())

@@ -13,7 +13,7 @@ from tests.support.scratch import in_memory
 #: Of a flow, of a model and of OpenTelemetry. Tests would meet a server that somebody works with.
 _SETTINGS = ("FOURTIER_", "OPENAI_", "OTEL_")
 #: What they may be given: see `tests/cluster/servers.py`.
-_TOLD = "FOURTIER_TEST_"
+_REPORTED = "FOURTIER_TEST_"
 #: How wide and how colourful a command prints.
 _LOOKS = ("COLUMNS", "LINES", "TERMINAL_WIDTH", "NO_COLOR", "FORCE_COLOR", "PY_COLORS")
 _LOOKS += ("GITHUB_ACTIONS", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
@@ -26,7 +26,7 @@ _TIMEOUTS = 20.0
 def forget_settings() -> None:
     """Leave nothing of the settings of whoever runs the tests, for these and their processes."""
     for name in list(os.environ):
-        if name in _LOOKS or (name.startswith(_SETTINGS) and not name.startswith(_TOLD)):
+        if name in _LOOKS or (name.startswith(_SETTINGS) and not name.startswith(_REPORTED)):
             del os.environ[name]
     for name in _NO_PROXY:
         os.environ[name] = ",".join(filter(None, [os.environ.get(name), "127.0.0.1", "localhost"]))

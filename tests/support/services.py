@@ -110,7 +110,7 @@ def write_flow(
     return file
 
 
-def told_of_model(url: str) -> dict[str, str]:
+def model_environment(url: str) -> dict[str, str]:
     """What processes must know to ask a scripted model."""
     return {
         "OPENAI_BASE_URL": url,

@@ -201,12 +201,12 @@ class Client:
             max_tokens=max_tokens,
             method=method,
         )
-        told: set[tuple[int, str]] = set()
+        seen: set[tuple[int, str]] = set()
         async with aclosing(self._caller.stream(RESEARCH, request)) as steps:
             async for step in steps:
-                if (step.round, step.step) not in told:
+                if (step.round, step.step) not in seen:
                     yield step
-                told.add((step.round, step.step))
+                seen.add((step.round, step.step))
 
     async def answer(
         self,

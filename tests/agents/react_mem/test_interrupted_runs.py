@@ -98,9 +98,9 @@ async def test_a_run_that_was_killed_after_its_answer_reaches_memory(tmp_path: P
     assert (event.run_id, event.question, event.answer) == ("r1", "Pay the bill", "It is noon.")
     assert (event.started_at, event.ended_at) == (asked_at, answered_at)
     assert event.succeeded
-    (step_told,) = event.steps
-    assert (step_told.action, step_told.observation) == ("clock", "noon")
-    assert step_told.status == "unknown"  # recorded by a version that did not say it
+    (published,) = event.steps
+    assert (published.action, published.observation) == ("clock", "noon")
+    assert published.status == "unknown"  # recorded by a version that did not say it
 
 
 async def test_a_very_long_message_id_makes_a_run_like_any_other(tmp_path: Path) -> None:

@@ -98,8 +98,8 @@ async def test_from_every_state_it_goes_on_with_the_next_role_to_the_same_end(
             assert end_of(rest) == end_of(whole)
             assert rest[-1].receipt is not None
             assert rest[-1].receipt.resumed == 1
-            assert [each.step for each in rest] == [each.step for each in whole[told[number] :]]
-            assert rest[0] == whole[told[number]]
+            assert [each.step for each in rest] == [each.step for each in whole[reported[number] :]]
+            assert rest[0] == whole[reported[number]]
             asked = {each.query for each in archive.asked}
             assert (QUESTION in asked) is (number == 0), "what was found is not searched for again"
 

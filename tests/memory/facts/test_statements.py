@@ -134,7 +134,7 @@ async def test_the_order_in_which_statements_come_changes_nothing(store: Opened)
 
 async def test_only_the_latest_statements_are_kept(store: Opened) -> None:
     told = [(hours, f"c{hours}") for hours in range(MAX_EARLIER + 5)]
-    await store.facts.store(stated(HIDEOUT, *told[::-1]))
+    await store.facts.store(stated(HIDEOUT, *reported[::-1]))
     (fact,) = await facts(store)
     assert [each.source for each in fact.earlier] == [
         f"c{hours}" for hours in range(MAX_EARLIER + 3, 3, -1)

@@ -100,6 +100,6 @@ async def memo_of(flow: RunningFlow, conversation_id: str = "c1") -> ArchiveMemo
     return memo
 
 
-async def told_again(flow: RunningFlow, page_id: str, user: str = "ann") -> None:
+async def announce_again(flow: RunningFlow, page_id: str, user: str = "ann") -> None:
     """Redeliver the event of a page."""
     await flow.caller.publish(PAGE_CLOSED, PageClosed(user=user, page_id=page_id))

@@ -22,6 +22,7 @@ from fourtier.schema.opt_out import OptOutRequest
 from tests.memory.archive.test_archive_service import archived, tell, turn
 from tests.memory.memoriser.pages import (
     BOATHOUSE,
+    announce_again,
     by_model,
     by_rule,
     converse,
@@ -30,7 +31,6 @@ from tests.memory.memoriser.pages import (
     memos,
     memos_are,
     pages,
-    told_again,
 )
 from tests.support.flow import RunningFlow, running_flow
 from tests.support.model import (
@@ -83,8 +83,8 @@ async def test_a_model_writes_one_memo_of_a_page_and_is_not_asked_again(tmp_path
         assert "- 2026-03-01 Mia: Torvald Engen repairs the roof" in asked.last
         assert "Memos of other pages:\nnone" in asked.last
 
-        await told_again(flow, made.page_id)
-        await told_again(flow, made.page_id)
+        await announce_again(flow, made.page_id)
+        await announce_again(flow, made.page_id)
         model.then(memo("The boat of Siri."))
         await converse(flow, ["The boat of Siri."], conversation_id="c2", first=9)
         assert (await memo_of(flow, "c2")).content == "The boat of Siri."
@@ -264,7 +264,7 @@ async def test_nothing_is_made_of_what_a_user_said_who_has_opted_out(tmp_path: P
         await converse(flow, ["Bob's roof."], user="bob", conversation_id="c2")
         assert await memos_are(flow, lambda found: len(found) == 1, "bob")
         (page,) = await pages(flow)
-        await told_again(flow, page.id)
+        await announce_again(flow, page.id)
         await flow.caller.call(OPT_OUT_ARCHIVE, OptOutRequest(user="ann", opted_out=False))
         assert await memos(flow) == []
         assert len(model.requests) == 1, "for bob alone"

@@ -201,20 +201,20 @@ async def test_a_cancelled_question_in_the_queue_has_no_more_heartbeats(
 @on_its_own_clock
 async def test_a_cancellation_that_meets_the_time_limit_does_no_harm() -> None:
     attempts = RunningAttempts(limit=1.0)
-    told_to_end, go_on = asyncio.Event(), asyncio.Event()
+    cancelled, go_on = asyncio.Event(), asyncio.Event()
 
     async def stubborn() -> None:
         async with attempts.attempt("test.stream", "call") as scope:
             try:
                 await asyncio.Event().wait()
             except asyncio.CancelledError:
-                told_to_end.set()
+                cancelled.set()
                 await go_on.wait()
                 scope.progress()
                 raise
 
     attempt = asyncio.create_task(stubborn())
-    await told_to_end.wait()
+    await cancelled.wait()
     attempts.cancel("call")
     go_on.set()
     with pytest.raises(CancelledByCallerError):

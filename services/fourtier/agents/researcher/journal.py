@@ -49,7 +49,7 @@ class Journal:
         self._answers: Sequence[SearchArchiveResponse] = ()
 
     @property
-    def told(self) -> int:
+    def delivered(self) -> int:
         """How many steps its caller has got; the one that was kept last may not have got there."""
         if not self._rounds:
             return 0

@@ -25,7 +25,7 @@ async def recover(caller: Caller, scope: Scope, checkpoint: Checkpoint) -> Recov
     return Recovered(checkpoint, entries) if all(_same(each, entries) for each in found) else None
 
 
-async def told_again(caller: Caller, scope: Scope, end: StoredEnd) -> ResearchProgress:
+async def replay_end(caller: Caller, scope: Scope, end: StoredEnd) -> ResearchProgress:
     """The last step of a research that has ended, without what was forgotten since.
 
     Raises:

@@ -53,13 +53,13 @@ class Research:
         self._findings = Findings(Question.of(request.question), request.max_evidence)
 
     async def steps(self) -> AsyncGenerator[ResearchProgress]:
-        """The steps as they happen, without those that were told before; the last has evidence."""
-        told = self._journal.told
+        """The steps as they happen, but those that were delivered before; the last has evidence."""
+        delivered = self._journal.delivered
         async with aclosing(self._all_steps()) as steps:
             async for step in steps:
-                if told <= 0:
+                if delivered <= 0:
                     yield step
-                told -= 1
+                delivered -= 1
 
     async def _all_steps(self) -> AsyncGenerator[ResearchProgress]:
         findings, journal, number = self._findings, self._journal, 1

@@ -13,7 +13,7 @@ from fourtier.agents.researcher.checkpoint_store import CheckpointStore
 from fourtier.agents.researcher.journal import Journal, Recovered
 from fourtier.agents.researcher.overview import read_page
 from fourtier.agents.researcher.parameters import ResearcherParameters
-from fourtier.agents.researcher.recovering import recover, told_again
+from fourtier.agents.researcher.recovering import recover, replay_end
 from fourtier.agents.researcher.research import Research, Search
 from fourtier.agents.researcher.role_choice import RoleChoice
 from fourtier.agents.researcher.roles import Roles
@@ -97,7 +97,7 @@ class ResearcherService(Service):
         was_begun = received.is_retry or datetime.now(UTC) - received.sent_at > _FRESH
         stored = await store.load(_RECOVERY_TIMEOUT if was_begun else 0)
         if stored.checkpoint is not None and stored.checkpoint.end is not None:
-            yield await told_again(self._caller, request.scope, stored.checkpoint.end)
+            yield await replay_end(self._caller, request.scope, stored.checkpoint.end)
             return
         recovered = await self._take_up(request, stored.checkpoint, store, budget)
         journal = Journal(budget, recovered, None if stored.opted_out else store.keep)

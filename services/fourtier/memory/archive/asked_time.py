@@ -38,7 +38,7 @@ _UNTIL = re.compile(r"\b(?:until|till|before|by) (?:the )?$", re.IGNORECASE)
 _LONGEST_WORD = 12
 _FIRST_DAY = date(1000, 1, 1)
 #: What happens is often told some days later.
-_TOLD_WITHIN = timedelta(days=7)
+_SAID_WITHIN = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def window_of(query: str, asked_at: datetime) -> Window | None:
     if not past:
         return None
     since, until = min(first for first, _ in past), max(last for _, last in past)
-    return Window(_start(since), _start(until) + timedelta(days=1) + _TOLD_WITHIN)
+    return Window(_start(since), _start(until) + timedelta(days=1) + _SAID_WITHIN)
 
 
 def _absolute(query: str, today: date) -> Iterator[tuple[date, date]]:

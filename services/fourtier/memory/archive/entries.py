@@ -197,12 +197,12 @@ def of_run(event: InvocationEnded, sent_at: datetime) -> Iterator[Entry]:
     yield entry("question", event.user, event.question, asked_at)
     for number, step in enumerate(event.steps, start=1):
         if step.action and step.action not in MEMORY_TOOL_NAMES:
-            yield entry(f"step-{number}", step.action, _told(step), answered_at)
+            yield entry(f"step-{number}", step.action, _tool_text(step), answered_at)
     if event.answer:
         yield entry("answer", ASSISTANT, event.answer, answered_at)
 
 
-def _told(step: AgentStep) -> str:
+def _tool_text(step: AgentStep) -> str:
     """What a tool was asked, and what it answered."""
     arguments = json.dumps(step.arguments, ensure_ascii=False) if step.arguments else ""
     return f"{step.action}({arguments})\n{step.observation}".strip()

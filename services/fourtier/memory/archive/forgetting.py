@@ -48,13 +48,13 @@ class ArchiveWriter:
             Of each entry whether it is there and was not before.
         """
         new: set[int] = set()
-        told: set[str] = set()
+        changed: set[str] = set()
 
         async def store(indices: Sequence[int]) -> list[int]:
             appended = await self._store.append(
                 [entries[index] for index in indices], now, self._removal.drop
             )
-            told.update(appended.pages)
+            changed.update(appended.pages)
             await self._index.bring_in_step(appended.entries, appended.before)
             added = {each.id for each in appended.entries} - appended.before.keys()
             new.update(index for index in indices if entries[index].id in added)
@@ -68,7 +68,7 @@ class ArchiveWriter:
         reasons = await store_unless_forgotten(
             self._tombstones, when, store=store, take_out=take_out
         )
-        await self._announcing.announce(told)
+        await self._announcing.announce(changed)
         return [reason is None and index in new for index, reason in enumerate(reasons)]
 
     async def selected(self, scope: Scope, selection: Selection, until: datetime) -> list[Entry]:

@@ -59,7 +59,7 @@ class SourceState:
         """Whether an entry is of a version of a document that is not the last one any more."""
         return self.source.is_document and entry.sent_at < self.sent_at
 
-    def told(self, entries: Iterable[Entry]) -> Self:
+    def with_entries(self, entries: Iterable[Entry]) -> Self:
         """The same once some of its entries have come."""
         if not self.source.is_document:
             return self

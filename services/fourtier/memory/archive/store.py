@@ -86,8 +86,8 @@ class ArchiveStore:
                 *self.memos.removal(stale, other),
             )
         closed = {each.state.source.page_id(number) for each in paged for number in each.closed}
-        told = {*closed, *other, *(memo.page_id for memo in stale.memos)}
-        return Appended([stored[entry.id] for entry in current], before, sorted(told))
+        changed = {*closed, *other, *(memo.page_id for memo in stale.memos)}
+        return Appended([stored[entry.id] for entry in current], before, sorted(changed))
 
     async def _placed(
         self,
@@ -102,7 +102,7 @@ class ArchiveStore:
         paged: list[Paged] = []
         for source, some in by_source.items():
             new = [entry for entry in some if entry.id not in before]
-            state = states[source].told(some)
+            state = states[source].with_entries(some)
             if any(source.is_document and entry.position < state.entries for entry in new):
                 paged.append(place_among(new, await self._all_of(state), state))
             elif new or state != states[source]:

@@ -46,8 +46,8 @@ class _Read:
     @property
     def oldest(self) -> str:
         """When the first of it was said."""
-        told = [each.oldest for each in self.shown], [each.said_at for each in self.entries]
-        return min(time for times in told for time in times)
+        times = [each.oldest for each in self.shown], [each.said_at for each in self.entries]
+        return min(time for each in times for time in each)
 
     def memo(self, request: SetMemoRequest, made_at: str) -> Memo:
         """What was made of it."""

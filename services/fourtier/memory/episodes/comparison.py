@@ -34,12 +34,12 @@ def compared(episode: Episode, others: Sequence[Episode], resemblance: Resemblan
     if not near:
         return episode
     _, other = max(near, key=lambda pair: (pair[0], pair[1].timestamp, pair[1].id))
-    if not (told := _told(episode, other)):
+    if not (difference := _difference(episode, other)):
         return episode
-    return episode.model_copy(update={"comparison": told, "compared_with": other.id})
+    return episode.model_copy(update={"comparison": difference, "compared_with": other.id})
 
 
-def _told(episode: Episode, other: Episode) -> str:
+def _difference(episode: Episode, other: Episode) -> str:
     own, others = _uses(episode), _uses(other)
     if episode.result == "success":
         subject = f"unlike the failure of {other.timestamp:%Y-%m-%d}, this"
@@ -93,16 +93,16 @@ def _listed(names: Sequence[str]) -> str:
 def _settings(tool: str, better: Sequence[ToolUse], worse: Sequence[ToolUse]) -> Iterator[str]:
     """Arguments that the tool had other values of."""
     good, bad = (_values(tool, uses) for uses in (better, worse))
-    told: list[str] = []
+    changes: list[str] = []
     for name, values in good.items():
         others = bad.get(name, [])
         new = [value for value in values if value not in others]
         old = [value for value in others if value not in values]
         if new:
             instead = f" and not {_listed(old)}" if old else ""
-            told.append(f"{name} {_listed(new)}{instead}")
-    if told:
-        yield f"called {tool} with {', '.join(told)}"
+            changes.append(f"{name} {_listed(new)}{instead}")
+    if changes:
+        yield f"called {tool} with {', '.join(changes)}"
 
 
 def _values(tool: str, uses: Sequence[ToolUse]) -> dict[str, list[str]]:

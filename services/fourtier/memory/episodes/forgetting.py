@@ -6,7 +6,13 @@ from datetime import datetime
 
 from fourtier.engines.timestamps import as_text
 from fourtier.engines.vectors.protocol import Hit
-from fourtier.memory.episodes.records import episode_id, from_hit, said_at, told, was_said_at
+from fourtier.memory.episodes.records import (
+    episode_id,
+    from_hit,
+    said_at,
+    searchable_text,
+    was_said_at,
+)
 from fourtier.memory.episodes.store import EpisodeStore, Sent
 from fourtier.memory.episodes.usage_counts import UsageCounts
 from fourtier.memory.tombstones.selection import Selection
@@ -108,4 +114,4 @@ def _is_selected(hit: Hit, selection: Selection) -> bool:
         wanted = selection.invocation_ids
         if not wanted or not episode.invocation_id or episode.invocation_id in wanted:
             return True
-    return selection.fits(told(episode))
+    return selection.fits(searchable_text(episode))

@@ -43,7 +43,7 @@ def to_episode(request: StoreEpisodeRequest, known: Episode | None, sent_at: dat
     )
 
 
-def told(episode: Episode) -> str:
+def searchable_text(episode: Episode) -> str:
     """All that an episode tells, which its words are searched in."""
     return "\n".join((episode.goal, *episode.steps, episode.outcome, episode.lessons))
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from fourtier.engines.vectors.sparse import terms
-from fourtier.memory.episodes.records import told
+from fourtier.memory.episodes.records import searchable_text
 from fourtier.schema.episodes import Episode
 
 #: From here on two are of the same goal. Of tau-bench's trials, on the half for choices, 73 % of
@@ -23,7 +23,7 @@ class Resemblance:
 
     def __init__(self, episodes: Sequence[Episode]) -> None:
         self._terms: Mapping[str, frozenset[int]] = {
-            each.id: terms(told(each)) for each in episodes
+            each.id: terms(searchable_text(each)) for each in episodes
         }
         number = len(self._terms)
         having = Counter(term for some in self._terms.values() for term in some)

@@ -7,7 +7,7 @@ from fourtier.engines.vectors.query import DenseLeg, Equals, Leg, MinMax, Sparse
 from fourtier.engines.vectors.sparse import terms
 from fourtier.memory.episodes.comparison import compared
 from fourtier.memory.episodes.ranking import arranged
-from fourtier.memory.episodes.records import RESULT, from_hit, has_expired, told
+from fourtier.memory.episodes.records import RESULT, from_hit, has_expired, searchable_text
 from fourtier.memory.episodes.resemblance import Resemblance
 from fourtier.models.embeddings.client import Embed
 from fourtier.schema.episodes import Episode, Result
@@ -90,4 +90,4 @@ class EpisodeSearch:
         similarity = goals.get(episode.id)
         if similarity is not None:
             return similarity >= self._min_similarity
-        return len(asked & terms(told(episode))) >= _ENOUGH_WORDS * len(asked)
+        return len(asked & terms(searchable_text(episode))) >= _ENOUGH_WORDS * len(asked)

@@ -12,9 +12,9 @@ from fourtier.memory.episodes.records import (
     from_hit,
     has_expired,
     said_at,
+    searchable_text,
     to_episode,
     to_payload,
-    told,
 )
 from fourtier.models.embeddings.client import Embed
 from fourtier.runtime.service.stores import Collection, Fields
@@ -57,7 +57,9 @@ class EpisodeStore:
             identity = episode_id(request)
             episode = to_episode(request, known.get(identity), sent_at)
             payload = to_payload(episode, said_at(request, sent_at))
-            points[identity] = Point.of(identity, vectors[episode.goal], told(episode), payload)
+            points[identity] = Point.of(
+                identity, vectors[episode.goal], searchable_text(episode), payload
+            )
             stored.append((identity, identity not in known))
             known[identity] = episode
         await self._vectors.upsert(scope, list(points.values()))

@@ -194,8 +194,8 @@ class FactStore:
         )
         facts = await self._graph.by_ids({hit.id: scope for hit in hits})
         here = [hit for hit in hits if hit.id in facts]
-        told = await self._with_valid_conflicts(scope, [facts[hit.id] for hit in here])
-        found = [(fact, hit.score) for fact, hit in zip(told, here, strict=True)]
+        attached = await self._with_valid_conflicts(scope, [facts[hit.id] for hit in here])
+        found = [(fact, hit.score) for fact, hit in zip(attached, here, strict=True)]
         if not superseded:
             return newer_first([(fact, score) for fact, score in found if fact.valid])
         old = [fact for fact, _ in found if not fact.valid]

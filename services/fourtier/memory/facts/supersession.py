@@ -124,8 +124,8 @@ class _Slot:
         if new.negative or old.negative:
             any_of_them = new.one or new.thing.sort.endswith("|is")
             return ends(new, old) and not (any_of_them and self._is_one_of_several(newer, new))
-        told = (has_other_number, settles, is_described_otherwise, is_another_kind)
-        if any(otherwise(new, old) for otherwise in told):
+        criteria = (has_other_number, settles, is_described_otherwise, is_another_kind)
+        if any(otherwise(new, old) for otherwise in criteria):
             return True
         return self._has_other_value(newer, new, old)
 

@@ -143,8 +143,8 @@ def episode(
         steps=tuple(
             shorten(step, _MAX_STEP) for step in steps[:MAX_STEPS] if not is_order_in_step(step)
         ),
-        outcome=_told(outcome),
-        lessons=_told(lessons),
+        outcome=_without_orders(outcome),
+        lessons=_without_orders(lessons),
         result=result,
         source=origin.source,
         invocation_id=origin.invocation_id,
@@ -154,7 +154,7 @@ def episode(
     )
 
 
-def _told(text: str) -> str:
+def _without_orders(text: str) -> str:
     return without_orders(shorten(text, _MAX_TEXT))
 
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 from fourtier.memory.statements.clauses import standalone_clauses
 from fourtier.memory.statements.leading_phrases import (
-    told_to_forget,
-    told_to_remember,
+    asked_to_forget,
+    asked_to_remember,
     without_leading_phrases,
 )
 from fourtier.memory.statements.presuppositions import presupposed, shown
@@ -189,10 +189,10 @@ def _bounded(text: str) -> str:
 def _candidate(sentence: str) -> Statement:
     """The part of a sentence that may be a statement."""
     content = without_leading_phrases(sentence)
-    forgotten = told_to_forget(content)
+    forgotten = asked_to_forget(content)
     if forgotten is not None:
         return Statement(f"It is no longer true that {forgotten}", sentence, asked_for=True)
-    remembered = told_to_remember(content)
+    remembered = asked_to_remember(content)
     if remembered is not None:
         return Statement(without_leading_phrases(remembered), sentence, asked_for=True)
     if is_question(straight(content)):

@@ -35,7 +35,7 @@ _VOCATIVE = re.compile(
     r"^[A-Z][\w']+(?:\s[A-Z][\w']+)?\s*"
     r"(?:[,!]\s+(?=\w)|[-\u2013\u2014]+\s+(?=\w)(?!.*\s[-\u2013\u2014]+\s)|[,.!]*$)"
 )
-_TOLD = re.compile(
+_REPORTED = re.compile(
     r"^(?:please[,\s]+)?(?:(?:can|could|will|would)\s+you\s+(?:please\s+)?|i(?:'d\s+like|\s+want"
     r"|\s+need)\s+you\s+to\s+|try\s+to\s+)?(?:always\s+|also\s+|just\s+)?"
     r"(?:remember|note|know|keep\s+in\s+mind|bear\s+in\s+mind|don't\s+forget|do\s+not\s+forget"
@@ -68,15 +68,15 @@ def without_leading_phrases(sentence: str) -> str:
         rest = rest[found.end() :].lstrip()
 
 
-def told_to_remember(sentence: str) -> str | None:
+def asked_to_remember(sentence: str) -> str | None:
     """X of "Remember that X"; None when the sentence does not ask to remember a statement."""
-    found = _TOLD.match(straight(sentence))
+    found = _REPORTED.match(straight(sentence))
     if found is None:
         return None
     return sentence[found.start("rest") :].rstrip(" ?")
 
 
-def told_to_forget(sentence: str) -> str | None:
+def asked_to_forget(sentence: str) -> str | None:
     """X of "Forget that X"; None when the sentence does not ask to forget a statement."""
     found = _FORGET.match(straight(sentence))
     return sentence[found.start("rest") :].rstrip(" ?") if found else None

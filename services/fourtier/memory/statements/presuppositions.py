@@ -22,7 +22,7 @@ _GIVEN = re.compile(
     r"[^,;?!]{6,200}?)" + _END,
 )
 #: "Did I tell you that I adopted a puppy?": whoever asks it says it.
-_TOLD = re.compile(
+_REPORTED = re.compile(
     r"^(?:(?:did|have)\s+I\s+(?:ever\s+|already\s+)?(?:tell\s+you|told\s+you|mention(?:ed)?)"
     r"|(?:did|do)\s+you\s+(?:know|remember|reali[sz]e)|can\s+you\s+believe)"
     r"(?:\s+yet)?(?:\s+that)?\s+"
@@ -49,9 +49,9 @@ def shown(sentence: str) -> Iterator[str]:
 
 def presupposed(sentence: str) -> Iterator[str]:
     """The statements that a question or a request stands on, in its own words."""
-    told = _TOLD.match(sentence)
-    if told is not None:
-        yield told["said"]
+    reported = _REPORTED.match(sentence)
+    if reported is not None:
+        yield reported["said"]
     for found in _WHO.finditer(sentence):
         said = found["said"].strip()
         if found["be"] == "'s":

@@ -108,10 +108,10 @@ def _is_directive_in_task(sentence: str) -> bool:
     read = " ".join(looks_like(sentence).replace("\u2019", "'").split())
     if any(_has(each, read) for each in _CLASSES if each != "switches"):
         return True
-    told_of = _is_told_of(sentence, read)
-    if not told_of and (_has("hidden", read) or _has("sensitive", read)):
+    reported = _is_reported(sentence, read)
+    if not reported and (_has("hidden", read) or _has("sensitive", read)):
         return True
-    if not told_of and _has("standing", read) and _has("guarded", read):
+    if not reported and _has("standing", read) and _has("guarded", read):
         return True
     return any(
         strong and _has("guarded", clause)
@@ -146,7 +146,7 @@ def _is_directive(sentence: str, *, between_people: bool) -> bool:
     )
     if controls and _has("wish", read) and not is_about_style(read):
         return True
-    if suspect and not is_about_style(read) and not _is_told_of(sentence, read):
+    if suspect and not is_about_style(read) and not _is_reported(sentence, read):
         return True
     return not is_about_style(read) and any(
         _is_order(strong, clause, controls=controls, between_people=between_people)
@@ -154,7 +154,7 @@ def _is_directive(sentence: str, *, between_people: bool) -> bool:
     )
 
 
-def _is_told_of(sentence: str, read: str) -> bool:
+def _is_reported(sentence: str, read: str) -> bool:
     return (
         _has("person", read)
         or _NAMED.match(sentence) is not None

@@ -38,7 +38,7 @@ _ENCODED = re.compile(r"[A-Za-z0-9+/]{24,}={0,2}")
 Section = Literal[
     "anywhere",
     "written",
-    "unless-told-of",
+    "unless-reported",
     "fixed-reply",
     "addressed",
     "standing",
@@ -133,13 +133,13 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _is_order(text: str) -> bool:
-    told = _FIRST_PERSON.sub("-", cleaned(text).lower())
-    read = " ".join(looks_like(told).replace("\u2019", "'").split(" "))
+    text_read = _FIRST_PERSON.sub("-", cleaned(text).lower())
+    read = " ".join(looks_like(text_read).replace("\u2019", "'").split(" "))
     if _has("markers", read) or _has("anywhere", read) or _has("written", cleaned(text)):
         return True
     if any(
-        not _is_told_of(read, found)
-        for found in patterns("instructions.patterns")["unless-told-of"].finditer(read)
+        not _is_reported(read, found)
+        for found in patterns("instructions.patterns")["unless-reported"].finditer(read)
     ):
         return True
     if _SPELT.search(read) or _DIGIT_IN_WORD.search(read):
@@ -154,8 +154,8 @@ def _is_addressed(read: str) -> bool:
     for sentence in _SENTENCE_END.split(read):
         if is_about_style(sentence):
             continue
-        told = sentence if touches_control(sentence) else _IN_PASSING.sub("", sentence)
-        if _has("addressed", told):
+        checked = sentence if touches_control(sentence) else _IN_PASSING.sub("", sentence)
+        if _has("addressed", checked):
             return True
         if _has("standing", sentence) and not _has("speaker", sentence):
             return True
@@ -168,10 +168,10 @@ def _has(section: Section, text: str) -> bool:
 
 def _fixes_reply(sentence: str) -> bool:
     found = patterns("instructions.patterns")["fixed-reply"].search(sentence)
-    return found is not None and not _is_told_of(sentence, found) and not is_about_style(sentence)
+    return found is not None and not _is_reported(sentence, found) and not is_about_style(sentence)
 
 
-def _is_told_of(text: str, found: re.Match[str]) -> bool:
+def _is_reported(text: str, found: re.Match[str]) -> bool:
     """Whether a subject other than the assistant stands before the verb in its clause."""
     begin = max((each.end() for each in _CLAUSE_START.finditer(text, 0, found.start())), default=0)
     return (

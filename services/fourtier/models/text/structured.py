@@ -118,6 +118,6 @@ def output_schema(model: type[BaseModel]) -> dict[str, Any]:
 
 def _correction(answer: str, wrong: str) -> list[ChatMessage]:
     """What the model is told after an answer that cannot be used."""
-    told = f"That cannot be used: {wrong[:_MAX_SHOWN]}. Answer again, in the form asked for."
+    correction = f"That cannot be used: {wrong[:_MAX_SHOWN]}. Answer again, in the form asked for."
     said = [ChatMessage(role="assistant", content=answer[:_MAX_SHOWN])] if answer else []
-    return [*said, ChatMessage(role="user", content=told)]
+    return [*said, ChatMessage(role="user", content=correction)]
