@@ -48,7 +48,7 @@ RETURN t.id AS id, t.text AS text, t.number AS number, t.share AS share, t.flag 
 ORDER BY id
 """
 #: Requires that a node exists, and locks it until the end of the transaction.
-CLAIM = """
+RAISE_VERSION = """
 MATCH (t:ContractThing {id: $id})
 SET t.flag = true
 WITH t
@@ -322,11 +322,11 @@ class GraphStoreContract:
         self, store: GraphStore
     ) -> None:
         await create(store, row("a"))
-        claimed = Statement(CLAIM, {"id": "b"}, rows=1)
+        outcomes = Statement(RAISE_VERSION, {"id": "b"}, rows=1)
         with pytest.raises(ConflictError, match="0 rows instead of 1"):
-            await store.write(ANN, Statement(CREATE, {"rows": [row("c")]}), claimed)
+            await store.write(ANN, Statement(CREATE, {"rows": [row("c")]}), outcomes)
         with pytest.raises(ConflictError):
-            await store.write(ANN, claimed)
+            await store.write(ANN, outcomes)
 
         assert await things(store) == ["a"]
         await create(store, row("d"))  # the store goes on
@@ -355,20 +355,20 @@ class GraphStoreContract:
         async def delete() -> None:
             await store.write(ANN, Statement(DELETE, {"id": "a"}))
 
-        async def claim(name: str) -> None:
+        async def raise_version(name: str) -> None:
             more = Statement(CREATE, {"rows": [row(name)]})
-            await store.write(ANN, Statement(CLAIM, {"id": "a"}, rows=1), more)
+            await store.write(ANN, Statement(RAISE_VERSION, {"id": "a"}, rows=1), more)
 
-        claimed: dict[str, BaseException | None] = {}
+        outcomes: dict[str, BaseException | None] = {}
         for turn in range(10):
             await create(store, row("a"))
-            names = [f"claim {turn} {number}" for number in range(4)]
-            claiming, deleting = [claim(name) for name in names], delete()
-            _, *done = await asyncio.gather(deleting, *claiming, return_exceptions=True)
-            claimed |= dict(zip(names, done, strict=True))
+            names = [f"writer {turn} {number}" for number in range(4)]
+            writing, deleting = [raise_version(name) for name in names], delete()
+            _, *done = await asyncio.gather(deleting, *writing, return_exceptions=True)
+            outcomes |= dict(zip(names, done, strict=True))
 
-        assert {type(each) for each in claimed.values()} <= {NoneType, ConflictError}
-        assert await things(store) == [name for name, error in claimed.items() if error is None]
+        assert {type(each) for each in outcomes.values()} <= {NoneType, ConflictError}
+        assert await things(store) == [name for name, error in outcomes.items() if error is None]
 
     async def test_a_read_cannot_write(self, store: GraphStore) -> None:
         with pytest.raises(Exception, match=r"(?i)read-only|read access mode"):

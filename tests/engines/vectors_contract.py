@@ -247,7 +247,7 @@ class VectorStoreContract(QueryContract, FacetContract):
 
         assert ids(await similar(store, ANN, EAST, 5)) == ["good"]
 
-    async def test_a_payload_cannot_claim_another_scope(self, store: VectorStore) -> None:
+    async def test_a_payload_cannot_name_another_scope(self, store: VectorStore) -> None:
         with pytest.raises(ValueError, match="scope"):
             await store.upsert(ANN, [point("one", scope=BOB.key)])
 

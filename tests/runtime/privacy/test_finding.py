@@ -69,7 +69,7 @@ def test_what_is_kept_stays_word_for_word() -> None:
     assert redact(text, PrivacyPolicy(passport="refuse")).counts == {"passport": 1}
 
 
-def test_a_number_that_two_kinds_claim_is_the_more_dangerous_one() -> None:
+def test_a_number_that_two_kinds_match_is_the_more_dangerous_one() -> None:
     (span,) = find("My password is 4111 1111 1111 1111")
     assert (span.kind, span.start) == ("credential", 15)
 

@@ -31,7 +31,7 @@ SCHEMA = GraphSchema(
             "ArchiveSource",
             {
                 **dict.fromkeys(
-                    ("id", "scope", "kind", "name", "version", "claimed_for", "sent_at"), "STRING"
+                    ("id", "scope", "kind", "name", "version", "written_for", "sent_at"), "STRING"
                 ),
                 **dict.fromkeys(("page", "tokens", "entries"), "INT64"),
                 "closed": "BOOL",

@@ -10,7 +10,7 @@ RETURN s.id AS id, s.version AS version, s.page AS page, s.tokens AS tokens,
 // create_sources: Begin sources. Another writer cannot do so too.
 UNWIND $sources AS row
 CREATE (s:ArchiveSource {id: row.id, scope: row.scope, kind: row.kind, name: row.name,
-    version: row.next, claimed_for: row.next, page: row.page, tokens: row.tokens,
+    version: row.next, written_for: row.next, page: row.page, tokens: row.tokens,
     entries: row.entries, closed: row.closed, sent_at: row.sent_at})
 
 // set_sources: Note how far sources are, if nobody else has changed them since they were read. Who
@@ -18,7 +18,7 @@ CREATE (s:ArchiveSource {id: row.id, scope: row.scope, kind: row.kind, name: row
 // behind that.
 UNWIND $sources AS row
 MATCH (s:ArchiveSource {id: row.id})
-SET s.claimed_for = row.next
+SET s.written_for = row.next
 WITH s, row
 WHERE s.version = row.version
 SET s.version = row.next, s.page = row.page, s.tokens = row.tokens, s.entries = row.entries,
@@ -124,7 +124,7 @@ DETACH DELETE p
 // delete_sources: Delete sources, if nobody else has changed them since they were read.
 UNWIND $sources AS row
 MATCH (s:ArchiveSource {id: row.id})
-SET s.claimed_for = row.next
+SET s.written_for = row.next
 WITH s, row
 WHERE s.version = row.version
 DETACH DELETE s

@@ -58,12 +58,14 @@ class ArchiveRemoval:
         ended, kept = await self._emptied(scope, states.values(), empty)
         stale = await self._store.memos.stale(pages)
         await stale.drop(self.drop)
-        claimed = dict(stale.states) | {each.source: each for each in (*kept, *ended)}
+        changed_sources = dict(stale.states) | {each.source: each for each in (*kept, *ended)}
         following = new_id()
         rows = [replace(each, version=following).to_row(new_id()) for each in ended]
         await self._graph.write(
             None,
-            *self._writing.claims([each for each in claimed.values() if each.version], following),
+            *self._writing.version_writes(
+                [each for each in changed_sources.values() if each.version], following
+            ),
             *of_ids(self._queries["delete_entries"], sorted(gone)),
             *of_ids(self._queries["delete_pages"], empty),
             *self._store.memos.removal(stale, pages - set(empty)),
@@ -81,7 +83,9 @@ class ArchiveRemoval:
             stale = await self._store.memos.stale([], memos)
             await stale.drop(self.drop)
             removal = self._store.memos.removal(stale, [], reason="memo-forgotten")
-            await self._graph.write(None, *self._writing.claims(stale.states.values()), *removal)
+            await self._graph.write(
+                None, *self._writing.version_writes(stale.states.values()), *removal
+            )
             return sorted(memo.page_id for memo in stale.memos)
 
         return await retry_on_conflict(delete) if memos else []
@@ -102,7 +106,7 @@ class ArchiveRemoval:
         there = await memos.by_ids(memo.source.scope, [memo.id])
         await self._graph.write(
             None,
-            *self._writing.claims(states.values()),
+            *self._writing.version_writes(states.values()),
             *memos.removal(replaced, []),
             *([] if there else memos.creation(memo)),
         )

@@ -75,13 +75,13 @@ class ArchiveStore:
         stale = await self.memos.stale(other)
         await stale.drop(drop)
         after = {each.state.source: each.state for each in paged}
-        claimed = (
+        changed_sources = (
             dict(stale.states) | {each.source: states[each.source] for each in changed} | after
         )
         if paged or changed:
             await self._graph.write(
                 None,
-                *self._writing.claims(claimed.values()),
+                *self._writing.version_writes(changed_sources.values()),
                 *self._writing.append(paged, changed, as_text(now)),
                 *self.memos.removal(stale, other),
             )

@@ -24,7 +24,7 @@ class Writing:
     ) -> list[Statement]:
         """What writes entries in their places, and later texts over what was there.
 
-        The versions of their sources are not among it, see `claims`.
+        The versions of their sources are not among it, see `version_writes`.
         """
         opened: list[Row] = []
         closed: list[Row] = []
@@ -70,9 +70,9 @@ class Writing:
     def close(self, state: SourceState) -> list[Statement]:
         """What notes how far a source is, and closes its last page."""
         rows: list[Row] = [{"id": state.source.page_id(state.page)}]
-        return [*self.claims([state]), *over(self._queries["close_pages"], "pages", rows)]
+        return [*self.version_writes([state]), *over(self._queries["close_pages"], "pages", rows)]
 
-    def claims(self, states: Iterable[SourceState], following: str = "") -> list[Statement]:
+    def version_writes(self, states: Iterable[SourceState], following: str = "") -> list[Statement]:
         """What notes how far sources are, in the same order whoever writes.
 
         Args:

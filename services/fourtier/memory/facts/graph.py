@@ -33,7 +33,7 @@ SCHEMA = GraphSchema(
         TOMBSTONES,
         NOTES,
         OPT_OUTS,
-        Node("FactVersion", dict.fromkeys(("id", "version", "claimed_for"), "STRING")),
+        Node("FactVersion", dict.fromkeys(("id", "version", "written_for"), "STRING")),
     ],
     index="facts",
 )
@@ -80,7 +80,7 @@ class FactGraph:
         Raises:
             ConflictError: one of them has got a version by now.
         """
-        await self._graph.write(None, *self._claims(dict.fromkeys(scopes, "")))
+        await self._graph.write(None, *self._version_writes(dict.fromkeys(scopes, "")))
 
     async def require_versions(self, versions: Versions, scopes: Iterable[Scope]) -> None:
         """See that scopes that have facts have a version.
@@ -105,7 +105,9 @@ class FactGraph:
         Raises:
             ConflictError: the facts of a scope have another version by now.
         """
-        await self._graph.write(None, *self._claims(versions), *self._writes(facts, before), *notes)
+        await self._graph.write(
+            None, *self._version_writes(versions), *self._writes(facts, before), *notes
+        )
 
     async def forget(
         self,
@@ -122,7 +124,7 @@ class FactGraph:
         """
         of = {"scope": scope.key}
         statements = [
-            *self._claims(versions),
+            *self._version_writes(versions),
             *(Statement(self._queries["forget"], {**of, "id": each}) for each in ids),
             *self._writes(changed, {each.fact.id for each in changed}),
             *notes,
@@ -132,7 +134,7 @@ class FactGraph:
             statements.append(Statement(self._queries["end_version"], of))
         await self._graph.write(None, *statements)
 
-    def _claims(self, versions: Versions) -> Iterator[Statement]:
+    def _version_writes(self, versions: Versions) -> Iterator[Statement]:
         """What gives scopes their next versions, in the same order whoever writes."""
         following = new_id()
         rows: list[Row] = [

@@ -8,13 +8,13 @@ RETURN v.id AS id, v.version AS version
 
 // begin_versions: Give the facts of scopes their first version. Another writer cannot do so too.
 UNWIND $versions AS row
-CREATE (v:FactVersion {id: row.id, version: row.next, claimed_for: row.next})
+CREATE (v:FactVersion {id: row.id, version: row.next, written_for: row.next})
 
 // next_versions: Give those whose version is still the one that was read the next one. Who writes to
 // a node keeps others from it until the end of the transaction, so the version is compared behind that.
 UNWIND $versions AS row
 MATCH (v:FactVersion {id: row.id})
-SET v.claimed_for = row.next
+SET v.written_for = row.next
 WITH v, row
 WHERE v.version = row.version
 SET v.version = row.next

@@ -32,7 +32,7 @@ _FINDERS: Mapping[Kind, Callable[[str], Iterator[tuple[int, int]]]] = {
 def find(text: str, kinds: Collection[Kind] = KINDS) -> list[Span]:
     """Personal data of these kinds, in the order of the text; no two have a character in common.
 
-    What two kinds claim belongs to the one that stands first in `KINDS`. What was left out before
+    What two kinds match belongs to the one that stands first in `KINDS`. What was left out before
     is not found again.
     """
     taken = placeholders(text)

@@ -14,7 +14,7 @@ Kind = Literal[
     "health",
 ]
 
-#: Where two claim the same characters, the one that stands first here has them.
+#: Where two match the same characters, the one that stands first here has them.
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _PLACEHOLDER = re.compile(rf"\[left out: (?P<kind>{'|'.join(KINDS)})\]")
