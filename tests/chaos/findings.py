@@ -120,7 +120,7 @@ async def resolved(client: Client, runs: Sequence[Run], within: float) -> Findin
     everything = {run.number for run in runs if run.answer and run.stays}
     found, known, grew = Findings(), -1, time.monotonic()
 
-    async def is_settled() -> bool:
+    async def is_quiet() -> bool:
         nonlocal found, known, grew
         await asyncio.sleep(_PAUSE)
         try:
@@ -133,7 +133,7 @@ async def resolved(client: Client, runs: Sequence[Run], within: float) -> Findin
         complete = all(everything <= set(counted) for counted in found.stored.values())
         return (complete and not list(found.not_promoted(runs))) or time.monotonic() - grew > within
 
-    await wait_until(is_settled, within=10 * within)
+    await wait_until(is_quiet, within=10 * within)
     return found
 
 

@@ -322,11 +322,11 @@ class GraphStoreContract:
         self, store: GraphStore
     ) -> None:
         await create(store, row("a"))
-        outcomes = Statement(RAISE_VERSION, {"id": "b"}, rows=1)
+        statement = Statement(RAISE_VERSION, {"id": "b"}, rows=1)
         with pytest.raises(ConflictError, match="0 rows instead of 1"):
-            await store.write(ANN, Statement(CREATE, {"rows": [row("c")]}), outcomes)
+            await store.write(ANN, Statement(CREATE, {"rows": [row("c")]}), statement)
         with pytest.raises(ConflictError):
-            await store.write(ANN, outcomes)
+            await store.write(ANN, statement)
 
         assert await things(store) == ["a"]
         await create(store, row("d"))  # the store goes on

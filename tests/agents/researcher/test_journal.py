@@ -89,7 +89,7 @@ async def test_from_every_state_it_goes_on_with_the_next_role_to_the_same_end(
         states = research.states
         assert len(states) == len(ROLES) + 1, "one for each role, and the end"
 
-        told = [0, 2, 3, 4, 6, 7]  # steps before that of the role which was kept last
+        delivered = [0, 2, 3, 4, 6, 7]  # steps before that of the role which was kept last
         for number, state in enumerate(states[:-1]):
             played = Played(**_from(number + 1))
             archive = Archive(FOUND)
@@ -98,8 +98,10 @@ async def test_from_every_state_it_goes_on_with_the_next_role_to_the_same_end(
             assert end_of(rest) == end_of(whole)
             assert rest[-1].receipt is not None
             assert rest[-1].receipt.resumed == 1
-            assert [each.step for each in rest] == [each.step for each in whole[reported[number] :]]
-            assert rest[0] == whole[reported[number]]
+            assert [each.step for each in rest] == [
+                each.step for each in whole[delivered[number] :]
+            ]
+            assert rest[0] == whole[delivered[number]]
             asked = {each.query for each in archive.asked}
             assert (QUESTION in asked) is (number == 0), "what was found is not searched for again"
 

@@ -7,7 +7,7 @@ one must not say more than the older one; what it leaves out, the older one may 
 from collections.abc import Set as AbstractSet
 
 from fourtier.engines.vectors.sparse import terms
-from fourtier.memory.facts.settling import EVENT_VERBS
+from fourtier.memory.facts.ending_events import EVENT_VERBS
 from fourtier.memory.facts.things import slot_name
 from fourtier.memory.facts.triple import Triple
 from fourtier.memory.facts.values import comparable
@@ -105,16 +105,18 @@ def _is_so_after_all(new: Triple, old: Triple) -> bool:
     return old.says <= new.says and new.when == old.when and old.does == new.does
 
 
-def settles(new: Triple, old: Triple) -> bool:
+def finishes(new: Triple, old: Triple) -> bool:
     """Whether the newer one tells of an event after which the older one is over."""
-    ended = new.settles & (old.verb or (old.says if old.thing.key.endswith("|is") else frozenset()))
+    ended = new.finishes & (
+        old.verb or (old.says if old.thing.key.endswith("|is") else frozenset())
+    )
     if not ended or not (old.does and old.holds) or new.negative or old.negative:
         return False
     if not old.verb and new.thing.words != old.thing.words:
         return False
     if slot_name(new.thing) != slot_name(old.thing):
         return False
-    about, event = old.says - new.settles, new.all_words - EVENT_VERBS
+    about, event = old.says - new.finishes, new.all_words - EVENT_VERBS
     return about - LIGHT <= new.all_words or event - LIGHT <= old.all_words
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from fourtier.engines.vectors.sparse import terms
-from fourtier.memory.facts.settling import has_afterwards, settled_by
+from fourtier.memory.facts.ending_events import finished_by, has_afterwards
 from fourtier.memory.facts.things import Subject, Thing, read_subject, read_thing, thing_key
 from fourtier.memory.facts.triple import Triple
 from fourtier.memory.facts.values import DATE_INSIDE, NUMBER_WORDS, Value
@@ -185,7 +185,7 @@ def _of_verb(subject: Subject, be: str, verb: str, text: str) -> Iterator[Triple
         feels=stem if verb in ATTITUDES else frozenset(),
         timed=DATE_INSIDE.search(text) is not None,
         verb=stem,
-        settles=settled_by(verb, said) if head else frozenset(),
+        finishes=finished_by(verb, said) if head else frozenset(),
         gains=has_afterwards(verb),
     )
 

@@ -106,7 +106,7 @@ def _weight(triple: Triple, index: int) -> tuple[float, int]:
         return 2, -index
     if triple.does:
         alters = triple.change or bool(triple.wrong)
-        return (1 if alters else 0.5 * bool(triple.settles)), -index
+        return (1 if alters else 0.5 * bool(triple.finishes)), -index
     return (3, index) if triple.bears_on_others else (2.5 * triple.thing.unique, index)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from fourtier.engines.vectors.sparse import terms
 from fourtier.memory.facts.conditions import NOUN
-from fourtier.memory.facts.settling import DONE
+from fourtier.memory.facts.ending_events import DONE
 from fourtier.memory.facts.things import read_thing
 from fourtier.memory.facts.triple import Triple
 from fourtier.memory.facts.values import Value
@@ -58,7 +58,7 @@ def read_steps(text: str) -> Iterator[Triple]:
             else frozenset[int]()
         )
         for triple in _of("step", step["thing"], step["step"], change=begun):
-            yield replace(triple, settles=done)
+            yield replace(triple, finishes=done)
     if (painted := _PAINTED.match(text)) is not None:
         yield from _of("colour", painted["thing"], painted["colour"], change=True)
     elif (colour := _COLOUR.match(text)) is not None:

@@ -13,13 +13,13 @@ from dataclasses import replace
 from fourtier.memory.facts.contradictions import (
     corrects,
     ends,
+    finishes,
     has_other_number,
     is_another_kind,
     is_described_otherwise,
     is_known_person,
     is_same_side,
     may_conflict,
-    settles,
 )
 from fourtier.memory.facts.identity import owner_of, slot_id
 from fourtier.memory.facts.records import OPEN, FactRecord
@@ -124,7 +124,7 @@ class _Slot:
         if new.negative or old.negative:
             any_of_them = new.one or new.thing.sort.endswith("|is")
             return ends(new, old) and not (any_of_them and self._is_one_of_several(newer, new))
-        criteria = (has_other_number, settles, is_described_otherwise, is_another_kind)
+        criteria = (has_other_number, finishes, is_described_otherwise, is_another_kind)
         if any(otherwise(new, old) for otherwise in criteria):
             return True
         return self._has_other_value(newer, new, old)

@@ -35,7 +35,7 @@ class Triple:
         verb: the stem of the verb in a statement that stands beside others.
         feels: the stem of its verb where only that verb can end it.
         timed: a statement that stands beside others tells a time.
-        settles: stems of the verbs of states that are over after the event that it tells.
+        finishes: stems of the verbs of states that are over after the event that it tells.
         gains: it tells that somebody has something from now on.
         corrected: it says itself that what was said before was a mistake.
         is_kind: it says of which kind somebody is: "a gold member".
@@ -62,7 +62,7 @@ class Triple:
     verb: frozenset[int] = frozenset()
     feels: frozenset[int] = frozenset()
     timed: bool = False
-    settles: frozenset[int] = frozenset()
+    finishes: frozenset[int] = frozenset()
     gains: bool = False
     corrected: bool = False
     is_kind: bool = False
@@ -81,7 +81,7 @@ class Triple:
     @property
     def bears_on_others(self) -> bool:
         """Whether it may close what has another name."""
-        return self.change or self.negative or bool(self.wrong or self.settles)
+        return self.change or self.negative or bool(self.wrong or self.finishes)
 
 
 def explicit_triple(subject: str, attribute: str) -> Triple:

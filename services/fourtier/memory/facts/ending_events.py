@@ -34,10 +34,10 @@ _ENDS = (
     ("solved|resolved|sorted out|fixed|repaired", "struggle investigate debug fix repair"),
     ("got over|recovered from|shaken off|shook off|beat", "have suffer fight recover"),
 )
-_SETTLED_BY: dict[str, frozenset[int]] = {}
+_FINISHED_BY: dict[str, frozenset[int]] = {}
 for _verbs, _states in _ENDS:
     for _verb in _verbs.split("|"):
-        _SETTLED_BY[_verb] = _SETTLED_BY.get(_verb, frozenset()) | terms(_states)
+        _FINISHED_BY[_verb] = _FINISHED_BY.get(_verb, frozenset()) | terms(_states)
 #: Verbs by which one has something afterwards.
 _GAINING = frozenset(
     [
@@ -53,7 +53,7 @@ _GAINING = frozenset(
     ]
 )
 #: The verbs themselves tell nothing of what the event is about.
-EVENT_VERBS = frozenset(stem for verb in _SETTLED_BY for stem in terms(verb))
+EVENT_VERBS = frozenset(stem for verb in _FINISHED_BY for stem in terms(verb))
 #: What a thing that is done needs no more.
 DONE = terms(
     "open renovate renovation build building paint write writing work working prepare preparing"
@@ -62,7 +62,7 @@ DONE = terms(
 )
 
 
-def settled_by(verb: str, text: str) -> frozenset[int]:
+def finished_by(verb: str, text: str) -> frozenset[int]:
     """The stems of the verbs of states that are over after an event.
 
     A particle stands behind the verb or at the end: "handed in my thesis", "paid Aisha back".
@@ -70,7 +70,7 @@ def settled_by(verb: str, text: str) -> frozenset[int]:
     words = text.split()
     particles = {words[0], words[-1], "back" if "back" in words else ""} if words else set[str]()
     found = (
-        _SETTLED_BY.get(each, frozenset())
+        _FINISHED_BY.get(each, frozenset())
         for each in (verb, *(f"{verb} {word}" for word in particles))
     )
     return frozenset(stem for stems in found for stem in stems)
