@@ -15,7 +15,7 @@ from fourtier.schema.message import Scope
 
 ANN, BOB = Scope("ann", "default"), Scope("bob", "default")
 
-#: The labels are no service's, so that the tests may run on a server that is used.
+#: The labels do not belong to a service, so that the tests may run on a server that is used.
 SCHEMA = GraphSchema(
     nodes=[
         Node(

@@ -259,7 +259,7 @@ class ArchiveService(Service):
     @answer(SET_MEMO)
     async def set_memo(self, request: SetMemoRequest) -> SetMemoResponse:
         """Store a memo, without the personal data that may not be written."""
-        # The ids and the hash stay as they are: their digits are no numbers of anybody.
+        # The ids and the hash stay as they are: their digits are not personal data.
         text = request.model_copy(update={"page_hash": "", "shown": ()})
         content = (await self._privacy.clean(text)).message.content
         cleaned = request.model_copy(update={"content": content})

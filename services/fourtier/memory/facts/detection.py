@@ -41,7 +41,7 @@ class Detected:
         contradicts: by id, the facts that a fact leaves untrue where it is the newer one, each with
             its probability.
         doubts: by id, the facts that may contradict a fact; each of the two has the other.
-        others: by id, the facts of which something was detected that are no new ones.
+        others: by id, the facts of which something was detected that are not new.
     """
 
     contradicts: defaultdict[str, dict[str, float]] = field(

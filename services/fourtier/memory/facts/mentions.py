@@ -13,7 +13,7 @@ from fourtier.schema.message import Scope
 
 #: Names of one fact: a text of 8,000 characters may be a list of them.
 _MOST = 64
-#: Speakers that are no names: what the assistant says, and dialogue that was imported without any.
+#: Speakers that are not names: what the assistant says, and dialogue that was imported without any.
 _NOBODY = frozenset({"user", "assistant", "system", "tool", "human", "bot"})
 
 

@@ -220,7 +220,7 @@ def _thing(subject: Subject, head: frozenset[int]) -> Thing:
 
 
 def read_object(text: str) -> tuple[frozenset[int], frozenset[int]]:
-    """The main noun of what a verb has behind it, and all its words; numbers are no words."""
+    """The main noun of what a verb has behind it, and all its words; numbers do not count."""
     named = terms(
         " ".join(
             word for word in _all_words(text) if not _NUMBER.search(word) and word not in _NOBODY

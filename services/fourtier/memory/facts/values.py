@@ -66,7 +66,7 @@ _QUALITY = re.compile(
     r"|here|there|like|just|being|still|all|one of|my|our|your|to)\b",
     re.IGNORECASE,
 )
-#: More words are no plain value.
+#: More words are not a plain value.
 _MOST_WORDS = 5
 _MOST_AFTER_NUMBER = 6
 

@@ -78,7 +78,7 @@ class ModelWithRules(Generic[Experience]):
     - A model that is unreachable or busy is waited for: the error is raised, and the message
       retried. After `outage_seconds` without an answer the rules take over, for this message and
       for each that comes until the model answers again.
-    - Too many completions at a time are no failure of the model: the message waits.
+    - Too many completions at a time are not a failure of the model: the message waits.
 
     The rules find less than a model does. What they miss of a run, promotion may still find at the
     end of its conversation.

@@ -19,7 +19,7 @@ class ModelOutage:
     def is_waited_for(self, error: FourtierError) -> bool:
         """Whether a message is to be retried by the model: the error may pass, and soon enough.
 
-        Too many completions at a time are no failure of the model.
+        Too many completions at a time are not a failure of the model.
         """
         if error.type == OverloadedError.type:
             return True

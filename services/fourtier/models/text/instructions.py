@@ -1,7 +1,7 @@
 """Telling a statement from an order to the assistant that touches its rules or tools, by rule.
 
 What memory keeps comes back in later prompts, so an order that is kept is one that is given again
-and again, in the user's name. Wishes for language, tone, length, format and form of address are no
+and again, in the user's name. Wishes for language, tone, length, format and form of address are not
 such orders, and neither is what people tell of themselves, of others and of their own rules.
 
 A sentence is an order when it voids or restates the assistant's rules, says what it is to answer

@@ -51,7 +51,7 @@ _MOST_WORDS = 6
 def proper_names(text: str) -> tuple[str, ...]:
     """The names in a text, without a genitive's ending, in their order; each once by its key.
 
-    Weekdays, months, feasts, nationalities, languages and titles are no names.
+    Weekdays, months, feasts, nationalities, languages and titles are not names.
     """
     if not any(character.islower() for character in text):
         return ()

@@ -2,7 +2,7 @@
 
     book_flight({"flight": "CD34"}): booked, seat 4A
 
-An episode may also have steps in a model's words; those are no uses of a tool.
+An episode may also have steps in a model's words; those are not uses of a tool.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Self
 from pydantic import JsonValue
 
 _NAME = re.compile(r"(?P<tool>[^\W\d][\w.-]*)\((?=[{)])")
-#: Where arguments end that are no valid JSON: of an older version, or with something taken out.
+#: Where arguments end that are not valid JSON: of an older version, or with something taken out.
 _BEHIND = re.compile(r"\): ")
 _CUT = "…"
 #: Characters that a value is left at least.

@@ -20,7 +20,7 @@ READERS: Mapping[str, Callable[[bytes], Iterator[str]]] = {
     ".htm": read_html,
     ".pdf": read_pdf,
 }
-#: No store and no terminal has a use for them, and lone surrogates are no text.
+#: No store and no terminal has a use for them, and lone surrogates are not text.
 _UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 

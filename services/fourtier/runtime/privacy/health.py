@@ -49,7 +49,7 @@ _TREATED = (
     r"\b(?:having|undergo\w*|underwent|had|has|have|started|starts|finished|start|began|begin\w*|need\w*"
     r"|get(?:s|ting)?|in|do(?:es|ing)?|going\s(?:to|through)|goes\s(?:to|through)|go\sto|see(?:s|ing)?)"
 )
-#: Words that begin a sentence, and are no names.
+#: Words that begin a sentence and are not names.
 _NO_NAMES = (
     "The This That These Those It Its In On At A An Our My His Her Their Your For If No Not Is Are"
     " Was Were Do Does Did What Why How When Where Which Can Could Will Would Should Some Many Most"

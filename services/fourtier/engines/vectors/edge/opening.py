@@ -79,7 +79,7 @@ def _open(manifest: Manifest, layout: ShardLayout) -> edge.EdgeShard:
     try:
         shard = layout.open()
     except BaseException as error:
-        # The engine raises nothing more special, and its panics are no Exception.
+        # The engine raises nothing more special, and its panics are not Exceptions.
         if not is_panic(error) and not isinstance(error, Exception):
             raise
         raise StartupError(_reason(manifest, layout.dimensions, str(error))) from error
