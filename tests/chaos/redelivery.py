@@ -1,4 +1,4 @@
-"""Messages that are delivered again: refused by one consumer, and left by one that dies."""
+"""Messages that are delivered again: rejected by one consumer, and left by one that dies."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -15,7 +15,7 @@ from tests.chaos.runs import Run
 
 #: More than any service has consumers.
 _NUMBERS = 40
-#: Milliseconds after which what was refused comes again.
+#: Milliseconds after which what was rejected comes again.
 _DELAY = 200
 _SHARED, _KEYED = pulsar.ConsumerType.Shared, pulsar.ConsumerType.KeyShared
 
@@ -23,7 +23,7 @@ _SHARED, _KEYED = pulsar.ConsumerType.Shared, pulsar.ConsumerType.KeyShared
 def redelivered(*, times: int, lasts: float) -> Fault:
     """One more consumer of each subscription: it takes messages, and acknowledges none of them.
 
-    Of two messages it refuses one (a negative acknowledgement), and holds the other until it dies.
+    Of two messages it rejects one (a negative acknowledgement), and holds the other until it dies.
     """
     taken = 0
     stack = AsyncExitStack()

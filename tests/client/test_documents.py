@@ -68,7 +68,7 @@ async def test_when_it_is_from_can_be_said(client: Client) -> None:
 @pytest.mark.parametrize(
     "text", ["", " \n\n ", [], ["A."] * 64 + [""], ["A."] * 64 + ["x" * 8_001], ["A."] * 100_001]
 )
-async def test_what_no_message_carries_is_refused(client: Client, text: str | list[str]) -> None:
+async def test_what_no_message_carries_is_rejected(client: Client, text: str | list[str]) -> None:
     with pytest.raises(InvalidRequestError):
         await client.archive.import_document(ANN, "handbook", text)
     assert (await client.archive.list(ANN)).total == 0

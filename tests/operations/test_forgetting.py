@@ -142,7 +142,7 @@ def test_a_fact_is_known_by_its_exchange_and_its_words() -> None:
 
 
 async def test_a_replayed_dead_letter_of_what_was_forgotten_is_not_stored(tmp_path: Path) -> None:
-    """As where nobody removed it: it was sent before, and stays refused."""
+    """As where nobody removed it: it was sent before, and stays rejected."""
     async with (
         scripted_model() as model,
         running_flow(tmp_path, ROAD, settings=model.settings) as flow,

@@ -183,28 +183,28 @@ async def test_a_reply_says_what_memory_leaves_out(tmp_path: Path, kind: str) ->
     assert forgetful.metadata.redacted == {}
 
 
-async def test_a_client_learns_why_its_fact_is_refused(
+async def test_a_client_learns_why_its_fact_is_rejected(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with road(tmp_path) as (flow, client):
-        with pytest.raises(CallFailedError, match=r"refuses \(credential\)") as refused:
+        with pytest.raises(CallFailedError, match=r"rejects \(credential\)") as rejected:
             await client.facts.store(ANN, sentence("credential"))
         stored = await flow.caller.call(
             STORE_FACT, StoreFactRequest(user="ann", content=sentence("iban"))
         )
         facts = (await client.facts.list(ANN)).facts
-    assert refused.value.type == "personal-data"
+    assert rejected.value.type == "personal-data"
     assert stored.redacted == {"iban": 1}
     assert [fact.content for fact in facts] == [
         "My brother Tom in Bergen has the account [left out: iban]."
     ]
-    assert "dead-letter" not in caplog.text  # nobody has to look at what was refused
+    assert "dead-letter" not in caplog.text  # nobody has to look at what was rejected
 
 
-async def test_a_flow_may_keep_or_refuse_what_it_likes(tmp_path: Path) -> None:
-    policy = PrivacyPolicy(iban="keep", email="refuse", health="keep")
+async def test_a_flow_may_keep_or_reject_what_it_likes(tmp_path: Path) -> None:
+    policy = PrivacyPolicy(iban="keep", email="reject", health="keep")
     async with road(tmp_path, privacy=policy) as (_flow, client):
-        with pytest.raises(CallFailedError, match=r"refuses \(email\)"):
+        with pytest.raises(CallFailedError, match=r"rejects \(email\)"):
             await client.facts.store(ANN, sentence("email"))
         for kind in ("iban", "health"):
             await client.facts.store(ANN, sentence(kind))

@@ -12,7 +12,7 @@ from tests.schema.snapshot import Release, ReleasedTopic
 
 Schema = Mapping[str, Any]
 
-#: A bound that is new, or has moved in this direction, refuses what was fine before.
+#: A bound that is new, or has moved in this direction, rejects what was fine before.
 _LOWER = ("minLength", "minItems", "minimum", "exclusiveMinimum")
 _UPPER = ("maxLength", "maxItems", "maximum", "exclusiveMaximum")
 _NULL = {"type": "null"}

@@ -1,7 +1,7 @@
-"""Readers of a released version, made from its file: models that refuse what that version refused.
+"""Readers of a released version, made from its file: models that reject what that version rejected.
 
 The classes of an older version are gone; what is left of them is their JSON schema. Models made
-from it read as those did: fields that they do not know are ignored, wrong types are refused.
+from it read as those did: fields that they do not know are ignored, wrong types are rejected.
 """
 
 from typing import Annotated, Any, Literal

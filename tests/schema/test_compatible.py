@@ -208,7 +208,7 @@ def test_a_release_writes_the_file_once(
     assert last_released().version == "1.10.0"
 
 
-def test_a_release_that_breaks_the_last_one_is_refused(
+def test_a_release_that_breaks_the_last_one_is_rejected(
     place: Callable[[str], None],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -101,7 +101,7 @@ def test_fields_of_the_future_are_ignored_at_every_depth(name: str) -> None:
         ),
     ],
 )
-def test_the_readers_of_a_release_do_refuse(name: str, wrong: dict[str, Any]) -> None:
+def test_the_readers_of_a_release_do_reject(name: str, wrong: dict[str, Any]) -> None:
     """Or the tests above would say nothing."""
     with pytest.raises(ValidationError):
         READERS.of(name).model_validate_json(json.dumps(wrong))

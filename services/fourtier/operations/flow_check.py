@@ -24,7 +24,7 @@ _LOSSES: Mapping[str, Mapping[str, str]] = {
         "episodes": "answers are made without episodes",
         "conversations": "answers are made without what was said before",
         "working-memory": "a run that is cut off begins again, and tools that must not run twice "
-        "are refused",
+        "are rejected",
         "researcher": "the archive is searched once for each question",
         "extraction": "nothing is learned from what is said",
     },

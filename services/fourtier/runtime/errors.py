@@ -4,8 +4,8 @@ FourtierError
 ├── StartupError               the flow cannot start: one clear line, exit code 2
 ├── PermanentError             the message itself is wrong: never retried
 │   ├── MalformedError         its payload is not what its topic carries
-│   └── RefusedByPolicyError   the flow's settings refuse it; it is stored nowhere
-│       ├── PersonalDataError  it has personal data of a kind that they refuse
+│   └── RejectedByPolicyError   the flow's settings reject it; it is stored nowhere
+│       ├── PersonalDataError  it has personal data of a kind that they reject
 │       └── QuotaExceededError there is no room for it
 ├── OverloadedError            too much is in flight: retry later
 ├── HandlerTimeoutError        a handler took longer than its time limit
@@ -50,19 +50,19 @@ class MalformedError(PermanentError):
     type = "malformed"
 
 
-class RefusedByPolicyError(PermanentError):
-    """The flow's settings refuse it: its sender is told, and no dead letter is made."""
+class RejectedByPolicyError(PermanentError):
+    """The flow's settings reject it: its sender is told, and no dead letter is made."""
 
-    type = "refused-by-policy"
+    type = "rejected-by-policy"
 
 
-class PersonalDataError(RefusedByPolicyError):
-    """It has personal data of a kind that the flow refuses."""
+class PersonalDataError(RejectedByPolicyError):
+    """It has personal data of a kind that the flow rejects."""
 
     type = "personal-data"
 
 
-class QuotaExceededError(RefusedByPolicyError):
+class QuotaExceededError(RejectedByPolicyError):
     """There is no room for it, and the flow evicts nothing for what is new."""
 
     type = "quota-exceeded"

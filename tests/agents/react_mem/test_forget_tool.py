@@ -164,7 +164,7 @@ async def test_without_a_yes_nothing_goes(tmp_path: Path, word: str) -> None:
     async with talking(tmp_path) as talk:
         await talk.say(FORGET, SHOW, ASKED)
         await talk.say(word, ACT, Says("Nothing is forgotten."))
-        assert "refused: the user's message is not a plain yes" in talk.read()
+        assert "rejected: the user's message is not a plain yes" in talk.read()
         assert len(await talk.facts()) == 2
         # A yes to something else is none to this.
         await talk.say("Yes", ACT, Says("Nothing is forgotten."))
@@ -188,7 +188,7 @@ async def test_the_model_alone_cannot_show_and_confirm(tmp_path: Path) -> None:
         both = Calls("forget", {"about": "hideout", "confirmed": True})
         await talk.say("yes", both, SHOW, ACT, ACT, Says("Well."))
         assert "nothing is waiting for a yes" in talk.read()
-        assert talk.read().count("refused: the user has not been asked yet") == 2
+        assert talk.read().count("rejected: the user has not been asked yet") == 2
         assert len(await talk.facts()) == 2
 
 

@@ -33,7 +33,7 @@ class Archive:
 
     def route(self) -> Route:
         async def store(part: StoreDocumentRequest) -> StoreDocumentResponse:
-            if "refused" in part.document:
+            if "rejected" in part.document:
                 raise PermanentError("the archive is full")
             self.parts.append(part)
             is_last = part.first + len(part.blocks) == part.total
@@ -101,7 +101,7 @@ def test_files_that_cannot_be_imported_are_named_and_the_others_are(
         "latin.txt": b"\xff",
         "broken.pdf": b"%PDF-1.4",
         "scan.pdf": pdf([]),
-        "refused.txt": b"Text.",
+        "rejected.txt": b"Text.",
         "good.txt": b"Text.",
     }
     for name, content in contents.items():
@@ -117,7 +117,7 @@ def test_files_that_cannot_be_imported_are_named_and_the_others_are(
         "latin.txt: is not UTF-8 text",
         "broken.pdf: cannot be read as a PDF",
         "scan.pdf: has no text, only pictures of it",
-        "refused.txt: archive.store: the archive is full",
+        "rejected.txt: archive.store: the archive is full",
         "folder: is a directory",
         "none.md: cannot be opened: No such file or directory",
         "none.jsonl: cannot be opened: No such file or directory",

@@ -167,7 +167,7 @@ async def test_without_a_version_the_time_of_the_request_counts(flow: RunningFlo
     assert await read(flow) == ["A."]
 
 
-async def test_a_part_beyond_the_end_is_refused(flow: RunningFlow) -> None:
+async def test_a_part_beyond_the_end_is_rejected(flow: RunningFlow) -> None:
     with pytest.raises(CallFailedError, match="blocks 2 to 3 are not in a document of 3"):
         await store(flow, part(["A.", "B."], first=2, total=3))
     assert await pages_of(flow) == []

@@ -99,7 +99,7 @@ async def test_a_memo_is_stored_once_for_the_page_as_it_is(flow: RunningFlow) ->
     assert (await pages(flow))[0].memo == memo
 
 
-async def test_a_memo_of_what_the_page_said_before_is_refused(flow: RunningFlow) -> None:
+async def test_a_memo_of_what_the_page_said_before_is_rejected(flow: RunningFlow) -> None:
     (page,) = await closed(flow, "a")
     assert await erase(flow, ids=("a-1",)) == 1
 
@@ -121,7 +121,7 @@ async def test_no_memo_is_stored_of_an_open_page_or_somebody_elses(flow: Running
     assert await memos(flow) == await memos(flow, "bob") == []
 
 
-async def test_a_memo_that_was_shown_what_is_gone_is_refused(flow: RunningFlow) -> None:
+async def test_a_memo_that_was_shown_what_is_gone_is_rejected(flow: RunningFlow) -> None:
     a, b = await closed(flow, "a", "b")
     await write(flow, a, "Memo of a.")
     shown = await memo_on(flow, a)

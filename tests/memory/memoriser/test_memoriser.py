@@ -117,7 +117,7 @@ async def test_the_context_is_named_in_the_memo_and_fenced(tmp_path: Path) -> No
         "",
     ],
 )
-async def test_what_a_model_invents_is_refused_and_the_rule_makes_the_memo(
+async def test_what_a_model_invents_is_rejected_and_the_rule_makes_the_memo(
     tmp_path: Path, invented: str
 ) -> None:
     async with remembering(tmp_path, None, memo(invented), memo(invented)) as (flow, model):
@@ -127,7 +127,7 @@ async def test_what_a_model_invents_is_refused_and_the_rule_makes_the_memo(
         assert "Torvald Engen repairs the roof of the boathouse for 1,200 crowns." in made.content
         assert len(model.requests) == 2
         if invented:
-            assert "Your last memo was refused. Not in the entries: " in model.requests[1].last
+            assert "Your last memo was rejected. Not in the entries: " in model.requests[1].last
 
 
 async def test_a_sentence_that_was_not_said_is_dropped_alone(tmp_path: Path) -> None:

@@ -108,13 +108,13 @@ async def test_a_text_that_is_too_long_is_cut_to_its_room(tmp_path: Path) -> Non
         assert (await get(flow.caller)).trace.tokens <= at_once.tokens + 125
 
 
-def refuse() -> str:
+def reject() -> str:
     raise PermanentError("the tokens of today are used up")
 
 
 @pytest.mark.parametrize(
     ("says", "reason"),
-    [(refuse, "the tokens of today are used up"), (lambda: " ", "the model answered nothing")],
+    [(reject, "the tokens of today are used up"), (lambda: " ", "the model answered nothing")],
 )
 async def test_a_model_that_fails_leaves_the_rules_text_and_a_warning(
     tmp_path: Path,

@@ -147,7 +147,7 @@ async def qdrant(_request: web.Request) -> web.StreamResponse:
     ("answer", "well", "said"),
     [
         (qdrant, True, "Qdrant 1.19.3"),
-        (failing(401, f"no: {KEY}"), False, "refuses the key: set FOURTIER_VECTORS_KEY"),
+        (failing(401, f"no: {KEY}"), False, "rejects the key: set FOURTIER_VECTORS_KEY"),
         (failing(500, f"{KEY} and {TOKEN[:3]}"), False, "500"),
     ],
 )

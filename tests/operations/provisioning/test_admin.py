@@ -17,7 +17,7 @@ async def ask(config: AdminConfig) -> object:
         return await admin.get(list[str], "clusters")
 
 
-async def refused_with(answer: Answer) -> str:
+async def rejected_with(answer: Answer) -> str:
     async with standing_in(answer) as server:
         with pytest.raises(StartupError) as raised:
             await ask(AdminConfig(server.url, TOKEN))
@@ -35,12 +35,12 @@ async def test_nobody_there() -> None:
 
 @pytest.mark.parametrize("status", [401, 403])
 async def test_a_token_that_is_wrong_or_has_no_rights(status: int) -> None:
-    said = await refused_with(failing(status, f"bad token {TOKEN}"))
-    assert "refuses GET clusters: set FOURTIER_BUS_TOKEN" in said
+    said = await rejected_with(failing(status, f"bad token {TOKEN}"))
+    assert "rejects GET clusters: set FOURTIER_BUS_TOKEN" in said
 
 
 async def test_an_error_of_the_broker_is_one_line_without_the_token() -> None:
-    said = await refused_with(failing(500, f"first line\nsecond, with {TOKEN}"))
+    said = await rejected_with(failing(500, f"first line\nsecond, with {TOKEN}"))
     assert "answered GET clusters with 500" in said
     assert "[secret]" in said
 
@@ -49,14 +49,14 @@ async def test_a_server_that_is_no_pulsar() -> None:
     async def web_page(_request: web.Request) -> web.StreamResponse:
         return web.Response(text="<html>Welcome</html>", content_type="text/html")
 
-    assert "is not a Pulsar" in await refused_with(web_page)
+    assert "is not a Pulsar" in await rejected_with(web_page)
 
 
 async def test_a_page_that_is_not_there_on_a_server_that_is_no_pulsar() -> None:
     async def not_found(_request: web.Request) -> web.StreamResponse:
         return web.Response(text="<html>404</html>", status=404)
 
-    assert "is not a Pulsar" in await refused_with(not_found)
+    assert "is not a Pulsar" in await rejected_with(not_found)
 
 
 async def test_a_port_that_speaks_no_http() -> None:
@@ -65,7 +65,7 @@ async def test_a_port_that_speaks_no_http() -> None:
         request.transport.close()
         return web.Response()
 
-    assert "cannot be reached" in await refused_with(rude)
+    assert "cannot be reached" in await rejected_with(rude)
 
 
 async def test_certificates_that_are_not_there() -> None:
@@ -95,14 +95,14 @@ async def test_the_token_does_not_follow_to_another_kind_of_connection() -> None
     async def elsewhere(_request: web.Request) -> web.StreamResponse:
         raise web.HTTPTemporaryRedirect("https://127.0.0.1:9/")
 
-    assert "it sends us from http to https" in await refused_with(elsewhere)
+    assert "it sends us from http to https" in await rejected_with(elsewhere)
 
 
 async def test_going_round_in_circles_ends() -> None:
     async def round_again(request: web.Request) -> web.StreamResponse:
         raise web.HTTPTemporaryRedirect(request.path)
 
-    assert "sent us on more than 5 times" in await refused_with(round_again)
+    assert "sent us on more than 5 times" in await rejected_with(round_again)
 
 
 async def asked_with(answer: Answer, *path: str) -> StandIn:

@@ -188,7 +188,7 @@ async def test_a_policy_of_another_value_is_changed(changed: dict[str, Any], wha
 async def test_retention_stays_above_the_backlog_all_the_time(
     keeping: RetentionPolicy, first: str
 ) -> None:
-    """Pulsar refuses a retention below the backlog quota, and the other way round."""
+    """Pulsar rejects a retention below the backlog quota, and the other way round."""
     needs = BusNeeds("acme", "prod", {}, {}, keeping)
     steps, admin = await planned(ALL, needs)
     for step in steps:

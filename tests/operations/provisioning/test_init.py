@@ -119,7 +119,7 @@ async def test_what_is_planned_is_made(fourtier: Command, flow: str) -> None:
 async def test_a_server_that_repeats_the_token_does_not_make_us_print_it(
     fourtier: Command, flow: str
 ) -> None:
-    for status, said_so in ((401, "refuses GET"), (403, "refuses GET"), (500, "[secret]")):
+    for status, said_so in ((401, "rejects GET"), (403, "rejects GET"), (500, "[secret]")):
         async with standing_in(failing(status, f"no: Bearer {TOKEN}")) as server:
             code, said = await in_thread(
                 lambda: fourtier("init", flow, FOURTIER_BUS_ADMIN_URL=server.url)

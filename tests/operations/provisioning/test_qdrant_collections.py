@@ -244,8 +244,8 @@ def test_quantisation_that_is_not_ours_differs() -> None:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (failing(401, f"{KEY} is wrong"), "refuses the key: set FOURTIER_VECTORS_KEY"),
-        (failing(403, KEY), "refuses the key"),
+        (failing(401, f"{KEY} is wrong"), "rejects the key: set FOURTIER_VECTORS_KEY"),
+        (failing(403, KEY), "rejects the key"),
         (failing(500, f"no\n{KEY}"), r"cannot be used: 500 .*\[secret\]"),
     ],
 )

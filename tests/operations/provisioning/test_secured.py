@@ -84,10 +84,10 @@ async def test_servers_that_want_secrets(tmp_path: Path, monkeypatch: pytest.Mon
         init = partial(command, "init")
 
         wrong = {
-            "refuses GET namespaces/acme/prod": {"FOURTIER_BUS_TOKEN": WRONG_TOKEN},
+            "rejects GET namespaces/acme/prod": {"FOURTIER_BUS_TOKEN": WRONG_TOKEN},
             "of a role that may administer": {"FOURTIER_BUS_TOKEN": token("nobody")},
             "certificate verify failed": {"FOURTIER_BUS_TRUST_CERTIFICATES": ""},
-            "refuses user and password": {"FOURTIER_GRAPH_PASSWORD": WRONG_PASSWORD},
+            "rejects user and password": {"FOURTIER_GRAPH_PASSWORD": WRONG_PASSWORD},
             f"{engines.graph_url} cannot be used": {"FOURTIER_GRAPH_TRUST_CERTIFICATES": ""},
         }
         for expected, environment in wrong.items():
@@ -106,7 +106,7 @@ async def test_servers_that_want_secrets(tmp_path: Path, monkeypatch: pytest.Mon
         await published_and_received(engines)
         await a_role_that_may_only_ask(engines)
         await a_client_without_rights_gets_an_error_at_once(engines)
-        await a_server_of_another_name_is_refused(engines, monkeypatch)
+        await a_server_of_another_name_is_rejected(engines, monkeypatch)
         await what_the_doctor_says(partial(command, "doctor", "--json", "--flow"))
 
 
@@ -125,7 +125,7 @@ async def what_the_doctor_says(doctor: Command) -> None:
 
     no_password = await wrong_for(doctor, FOURTIER_GRAPH_PASSWORD=WRONG_PASSWORD)
     assert set(no_password) == {"graph", *let_in}
-    assert "refuses user and password" in no_password["graph"]["found"]
+    assert "rejects user and password" in no_password["graph"]["found"]
 
     no_trust = await wrong_for(doctor, FOURTIER_BUS_TRUST_CERTIFICATES="")
     assert set(no_trust) == {"bus", "queues"}
@@ -188,7 +188,7 @@ async def a_client_without_rights_gets_an_error_at_once(engines: Secured) -> Non
     async with connected_as("nobody", engines) as nobody:
         with pytest.raises(RejectedByBusError, match="AuthorizationError"):
             await nobody.publish(Address("agent.request"), b"{}")
-    for wrong, expected in ((WRONG_TOKEN, "refuses the token"), (None, "wants a token")):
+    for wrong, expected in ((WRONG_TOKEN, "rejects the token"), (None, "wants a token")):
         security = PulsarSecurity(wrong, str(engines.certificate))
         with pytest.raises(BusError, match=expected):
             async with connect_pulsar(
@@ -221,7 +221,7 @@ async def grant(engines: Secured, domain: str, topic: str, role: str, action: st
             pass
 
 
-async def a_server_of_another_name_is_refused(
+async def a_server_of_another_name_is_rejected(
     engines: Secured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the client's own connections too: those to other brokers come after the handshake."""

@@ -33,7 +33,7 @@ async def test_a_broker_says_what_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("token", "expected"), [(None, "wants a token"), ("x", "refuses the token")]
+    ("token", "expected"), [(None, "wants a token"), ("x", "rejects the token")]
 )
 async def test_a_broker_that_does_not_let_us_in_is_an_error_at_once(
     token: str | None, expected: str

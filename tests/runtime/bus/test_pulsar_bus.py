@@ -11,8 +11,8 @@ from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, Timeouts, con
 from tests.cluster.servers import SERVERS
 from tests.runtime.bus.bus_contract import BusContract
 
-#: A consumer that is refused gets the error only when this ends.
-REFUSED = Timeouts(operation=5)
+#: A consumer that is rejected gets the error only when this ends.
+REJECTED = Timeouts(operation=5)
 
 
 class TestEmbeddedBus(BusContract):
@@ -35,7 +35,7 @@ class TestEmbeddedBus(BusContract):
         ):
             yield bus
 
-    @pytest.mark.parametrize("timeouts", [REFUSED], ids=["short"])
+    @pytest.mark.parametrize("timeouts", [REJECTED], ids=["short"])
     async def test_an_exclusive_group_has_one_consumer(self, bus: Bus, topic: Address) -> None:
         await super().test_an_exclusive_group_has_one_consumer(bus, topic)
 

@@ -66,7 +66,7 @@ def test_what_is_left_of_a_text_says_what_was_left_out() -> None:
 def test_what_is_kept_stays_word_for_word() -> None:
     text = "Write to ann@example.com or call +47 22 12 34 56; my passport is C01X00T47."
     assert redact(text, PrivacyPolicy(passport="keep")).text == text
-    assert redact(text, PrivacyPolicy(passport="refuse")).counts == {"passport": 1}
+    assert redact(text, PrivacyPolicy(passport="reject")).counts == {"passport": 1}
 
 
 def test_a_number_that_two_kinds_match_is_the_more_dangerous_one() -> None:

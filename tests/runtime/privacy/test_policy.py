@@ -23,8 +23,8 @@ def test_a_flow_says_for_each_kind_what_happens() -> None:
 def test_what_nobody_sets_is_what_a_careful_operator_sets() -> None:
     policy = parse_flow(FLOW, "f").privacy
     assert policy.model_dump() == {
-        "credential": "refuse",
-        "payment_card": "refuse",
+        "credential": "reject",
+        "payment_card": "reject",
         "iban": "redact",
         "passport": "redact",
         "national_id": "redact",
@@ -38,7 +38,8 @@ def test_what_nobody_sets_is_what_a_careful_operator_sets() -> None:
 @pytest.mark.parametrize(
     ("section", "said"),
     [
-        ("  iban: hide", "privacy.iban: Input should be 'keep', 'redact' or 'refuse'"),
+        ("  iban: hide", "privacy.iban: Input should be 'keep', 'redact' or 'reject'"),
+        ("  iban: refuse", "privacy.iban: Input should be 'keep', 'redact' or 'reject'"),
         ("  fingerprint: keep", "privacy.fingerprint"),
         ("  - iban", "privacy: Input should be"),
     ],

@@ -84,9 +84,9 @@ async def test_what_was_taken_out_is_counted_by_kind_for_the_service() -> None:
 
 
 @pytest.mark.parametrize("content", ["My PIN is 4711", "My PIN is [left out: credential]"])
-async def test_a_fact_that_has_or_had_what_is_refused_is_not_allowed(content: str) -> None:
+async def test_a_fact_that_has_or_had_what_is_rejected_is_not_allowed(content: str) -> None:
     cleaned = await STRICT.clean(StoreFactRequest(user="ann", content=content))
-    with pytest.raises(PersonalDataError, match=r"refuses \(credential\)"):
+    with pytest.raises(PersonalDataError, match=r"rejects \(credential\)"):
         STRICT.require_allowed(cleaned.message, cleaned.counts)
     allowing = Privacy(PrivacyPolicy(credential="redact"))
     allowing.require_allowed(cleaned.message, cleaned.counts)

@@ -147,7 +147,7 @@ async def test_a_service_that_cannot_be_opened_closes_those_before_it(
     assert DIARY.lines == ["open one", "close one"]
 
 
-async def test_a_subscription_that_the_broker_refuses_ends_the_start(
+async def test_a_subscription_that_the_broker_rejects_ends_the_start(
     services: dict[str, type[Service]], tmp_path: Path
 ) -> None:
     services |= {

@@ -19,8 +19,8 @@ async def fails(note: Note) -> Reply:
     raise PermanentError(f"cannot pay {IBAN}: call +47 22 12 34 56 about {note.key}")
 
 
-async def refuses(_note: Note) -> Reply:
-    raise PersonalDataError("this flow refuses it")
+async def rejects(_note: Note) -> Reply:
+    raise PersonalDataError("this flow rejects it")
 
 
 async def test_payload_and_reason_are_redacted_and_ids_are_not(bus: MemoryBus) -> None:
@@ -57,12 +57,12 @@ async def test_what_is_no_json_is_redacted_too(bus: MemoryBus) -> None:
     assert letter.payload == b'{"key": "my password is [left out: credential]'
 
 
-async def test_what_is_refused_is_no_dead_letter(bus: MemoryBus) -> None:
-    async with served(bus, call_route(WRITE, refuses)), open_caller(bus) as caller:
-        with pytest.raises(CallFailedError, match="this flow refuses it") as refused:
+async def test_what_is_rejected_is_no_dead_letter(bus: MemoryBus) -> None:
+    async with served(bus, call_route(WRITE, rejects)), open_caller(bus) as caller:
+        with pytest.raises(CallFailedError, match="this flow rejects it") as rejected:
             await caller.call(WRITE, Note(key="k", number=1))
     async with served(bus, call_route(WRITE, fails)):
         await publish(bus, WRITE.topic, "later", 2)
         (letter,) = await dead_letters(bus, 1)  # the other would stand before it
-    assert refused.value.type == "personal-data"
+    assert rejected.value.type == "personal-data"
     assert json.loads(letter.payload)["number"] == 2

@@ -51,12 +51,12 @@ async def test_a_bus_that_fails_is_tried_again() -> None:
 async def test_an_error_that_stays_is_raised_at_once() -> None:
     bus, asked = MemoryBus(), 0
 
-    async def refuse(_note: Note) -> Reply:
+    async def reject(_note: Note) -> Reply:
         nonlocal asked
         asked += 1
         raise PermanentError("there is none")
 
-    async with open_caller(bus) as caller, served(bus, call_route(READ, refuse, retry=NEVER)):
+    async with open_caller(bus) as caller, served(bus, call_route(READ, reject, retry=NEVER)):
         with pytest.raises(CallFailedError, match="there is none"):
             await ask_until_answered(caller, PATIENT, QUESTION, pause=0.001)
     assert asked == 1

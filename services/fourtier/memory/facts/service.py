@@ -143,7 +143,7 @@ class FactsService(Service):
         """Write a batch of what has arrived: one embedding call, one transaction.
 
         Raises:
-            PersonalDataError: one of them has personal data that the flow refuses.
+            PersonalDataError: one of them has personal data that the flow rejects.
             QuotaExceededError: the scope of one is full, and the flow evicts nothing.
         """
         cleaned = [await self._privacy.clean(request) for request in requests]

@@ -17,7 +17,7 @@ async def publish_learned(caller: Caller, privacy: Privacy, cause: str, learned:
     """Send facts and episode on; returns when the broker has them all.
 
     Without personal data, also where a model has written some; a fact that has what the flow
-    refuses is not sent.
+    rejects is not sent.
     The commands are named after their cause, so that a repetition is recognised.
 
     Raises:
@@ -33,7 +33,7 @@ async def publish_learned(caller: Caller, privacy: Privacy, cause: str, learned:
 async def _allowed(learned: Learned, privacy: Privacy) -> Learned:
     cleaned = [await privacy.clean(fact) for fact in learned.facts]
     return Learned(
-        tuple(each.message for each in cleaned if not privacy.refused(each.message, each.counts)),
+        tuple(each.message for each in cleaned if not privacy.rejected(each.message, each.counts)),
         (await privacy.clean(learned.episode)).message if learned.episode else None,
     )
 

@@ -2,7 +2,7 @@
 
 What it writes is never taken on trust: a sentence with a name or a number that neither the page nor
 a memo that was shown has is dropped, and so is an order to the assistant. A memo that loses half of
-its words by that is refused, and asked for once more.
+its words by that is rejected, and asked for once more.
 """
 
 import logging
@@ -79,14 +79,14 @@ class MemoByModel:
         context = await find_context(self._caller, page, self._context_tokens)
         usage, said = Usage(), f"{page.said}\n{context.said}"
         model = StructuredModel(self._caller, _ATTEMPTS, usage)
-        shown, refused = self._shown(page, context), ""
+        shown, rejected = self._shown(page, context), ""
         for _ in range(_MEMOS):
-            written = (await model.ask(self._prompt, f"{shown}{refused}", ModelMemo)).memo
+            written = (await model.ask(self._prompt, f"{shown}{rejected}", ModelMemo)).memo
             text = self._checked(written, said)
             if text:
                 return WrittenMemo(text, "llm", usage.model, context.ids)
             unsaid = ", ".join(not_said(written, said)[:_NAMED])
-            refused = f"\n\nYour last memo was refused. Not in the entries: {in_one_line(unsaid)}"
+            rejected = f"\n\nYour last memo was rejected. Not in the entries: {in_one_line(unsaid)}"
         raise BadOutputError("the model's memo says what the page does not")
 
     def _shown(self, page: ClosedPage, context: Context) -> str:

@@ -7,7 +7,7 @@ from fourtier.operations.backlogs import Queue
 from fourtier.operations.doctor.findings import Finding, duration
 from fourtier.runtime.rpc.dead_letter_queue import OPERATOR
 
-#: Share of the backlog quota; beyond the quota the broker refuses to publish.
+#: Share of the backlog quota; beyond the quota the broker rejects to publish.
 _NEARLY_FULL = 0.8
 
 
@@ -92,7 +92,7 @@ def _problems(queue: Queue, judging: Judging) -> list[tuple[str, str]]:
         remedy = f"see in the log of {service} what fails; if nothing does, run more replicas of it"
         problems.append(("that is long", remedy))
     if queue.quota_used > _NEARLY_FULL:
-        used = f"{queue.quota_used:.0%} of the backlog quota, beyond which publishing is refused"
+        used = f"{queue.quota_used:.0%} of the backlog quota, beyond which publishing is rejected"
         more = f"raise bus.topics.backlog-megabytes and run `fourtier init {judging.flow}`"
         problems.append((used, f"if they cannot be handled in time, {more}"))
     return problems

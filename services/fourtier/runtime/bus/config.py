@@ -16,7 +16,7 @@ class RetentionPolicy(Config):
     )
     dead_letter_ttl_days: int = Field(default=90, ge=0)
     backlog_megabytes: int = Field(
-        default=1_024, ge=1, description="unhandled on one topic; then publishing is refused"
+        default=1_024, ge=1, description="unhandled on one topic; then publishing is rejected"
     )
     retention_hours: int = Field(
         default=24,

@@ -9,18 +9,18 @@ from fourtier.runtime.config import Config
 from fourtier.runtime.privacy.kinds import KINDS, Kind
 from fourtier.schema.message import Name
 
-Action = Literal["keep", "redact", "refuse"]
+Action = Literal["keep", "redact", "reject"]
 
 
 class PrivacyPolicy(Config):
-    """For each kind: `keep` it, `redact` it, or `refuse` a fact that has it.
+    """For each kind: `keep` it, `redact` it, or `reject` the message that has it.
 
-    What is written besides facts (episodes, conversation records, traces) is the record of what
-    has happened: there `refuse` takes the data out as `redact` does.
+    What records what has happened cannot be rejected: there `reject` takes the data out as `redact`
+    does. Which messages are rejected is up to the service that handles them (`require_allowed`).
     """
 
-    credential: Action = Field(default="refuse", description="passwords, keys, tokens, PINs")
-    payment_card: Action = Field(default="refuse", description="numbers of payment cards")
+    credential: Action = Field(default="reject", description="passwords, keys, tokens, PINs")
+    payment_card: Action = Field(default="reject", description="numbers of payment cards")
     iban: Action = Field(default="redact", description="bank accounts")
     passport: Action = Field(default="redact", description="passport numbers")
     national_id: Action = Field(

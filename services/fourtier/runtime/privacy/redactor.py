@@ -71,8 +71,8 @@ class Privacy:
             total.update((await asyncio.to_thread(redact, text, self.policy)).counts)
         return {kind: total[kind] for kind in KINDS if total[kind]}
 
-    def refused(self, message: Message, counts: Mapping[Kind, int]) -> list[Kind]:
-        """The kinds for which a fact is not stored, of what it has or had before.
+    def rejected(self, message: Message, counts: Mapping[Kind, int]) -> list[Kind]:
+        """The kinds for which a message is rejected, of what it has or had before.
 
         Args:
             message: as it is after it was cleaned.
@@ -82,18 +82,18 @@ class Privacy:
         return [
             kind
             for kind in KINDS
-            if self.policy.action(kind) == "refuse" and (kind in counts or kind in left_out)
+            if self.policy.action(kind) == "reject" and (kind in counts or kind in left_out)
         ]
 
     def require_allowed(self, message: Message, counts: Mapping[Kind, int]) -> None:
-        """See that a fact may be stored.
+        """See that a message may be stored.
 
         Raises:
-            PersonalDataError: it has what the flow's policy refuses.
+            PersonalDataError: it has what the flow's policy rejects.
         """
-        if kinds := self.refused(message, counts):
+        if kinds := self.rejected(message, counts):
             raise PersonalDataError(
-                f"not stored: it has personal data that this flow refuses ({', '.join(kinds)}); "
+                f"not stored: it has personal data that this flow rejects ({', '.join(kinds)}); "
                 f"leave it out, or set `privacy` in the flow file"
             )
 

@@ -16,7 +16,7 @@ from fourtier.runtime.errors import (
     FourtierError,
     MalformedError,
     OverloadedError,
-    RefusedByPolicyError,
+    RejectedByPolicyError,
 )
 from fourtier.runtime.privacy.policy import PrivacyPolicy
 from fourtier.runtime.privacy.redaction import redact, redacted_log
@@ -64,14 +64,14 @@ class Results:
         """Store the message with the reason, tell the caller, and only then acknowledge it.
 
         A query is not stored, unless it is malformed, and neither is what is for its caller alone:
-        that gets the error, and may retry. Nor is what the flow's settings refuse.
+        that gets the error, and may retry. Nor is what the flow's settings reject.
         """
         kind = error.type if isinstance(error, FourtierError) else type(error).__name__
         reason = redacted_log(_plain(str(error))[:_MAX_REASON]) or kind
         received = Envelope.of(delivery)
         needed = self._topic.persistent and not self._topic.for_caller
         stored = needed or isinstance(error, MalformedError)
-        stored = stored and not isinstance(error, RefusedByPolicyError)
+        stored = stored and not isinstance(error, RejectedByPolicyError)
         log.log(
             logging.ERROR if stored or wants_traceback(error) else logging.WARNING,
             "Message %s on %s %s after %d attempt(s): %s: %s",

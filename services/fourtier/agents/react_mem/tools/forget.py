@@ -138,16 +138,16 @@ class _Forgetting:
         """
         if preview.run_id == self._context.run_id:
             raise ToolError(
-                "refused: the user has not been asked yet. What was found is shown under your "
+                "rejected: the user has not been asked yet. What was found is shown under your "
                 "answer, and only the user's next message can confirm it. Answer now."
             )
         if preview.is_expired:
-            raise ToolError("refused: it was shown too long ago. Call forget with `about` again.")
+            raise ToolError("rejected: it was shown too long ago. Call forget with `about` again.")
         await self._require_directly_before(preview)
         numbers = agreed_numbers(self._context.question, len(preview.shown))
         if not numbers:
             raise ToolError(
-                "refused: the user's message is not a plain yes, so nothing is forgotten. Ask for "
+                "rejected: the user's message is not a plain yes, so nothing is forgotten. Ask for "
                 'a "yes", or for the numbers of what is to be forgotten and nothing else, and call '
                 "forget with `about` again to show them."
             )
@@ -171,7 +171,7 @@ class _Forgetting:
         latest = found.conversation.invocations
         if not latest or latest[-1].id != preview.run_id or preview.mark not in latest[-1].result:
             raise ToolError(
-                "refused: what is to be forgotten was not shown to the user directly before this "
+                "rejected: what is to be forgotten was not shown to the user directly before this "
                 "message. Call forget with `about`, which shows it."
             )
 

@@ -43,7 +43,7 @@ def startup_errors(url: str, password: str | None) -> Generator[None]:
         yield
     except AuthError as error:
         raise StartupError(
-            f"the graph at {url} refuses user and password: "
+            f"the graph at {url} rejects user and password: "
             f"set FOURTIER_GRAPH_USER and FOURTIER_GRAPH_PASSWORD"
         ) from error
     except (UnavailableError, DriverError, Neo4jError) as error:
@@ -71,7 +71,7 @@ async def connect_neo4j(
         query_seconds: how long the server may take for one query or transaction.
 
     Raises:
-        StartupError: there is no server at the URL, it refuses user and password, it has no such
+        StartupError: there is no server at the URL, it rejects user and password, it has no such
             database, or it does not answer within the time limit.
     """
     server, database = _split_database(url)

@@ -62,7 +62,7 @@ async def provision_graph(
     """Connect to the server.
 
     Raises:
-        StartupError: it cannot be reached, or refuses us.
+        StartupError: it cannot be reached, or rejects us.
     """
     connecting = connect_neo4j(
         config.graph_url,

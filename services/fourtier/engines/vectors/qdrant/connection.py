@@ -34,7 +34,7 @@ def startup_errors(url: str, key: str | None) -> Generator[None]:
     except UnexpectedResponse as error:
         if error.status_code in _UNAUTHORISED:
             raise StartupError(
-                f"the vector store at {url} refuses the key: set FOURTIER_VECTORS_KEY"
+                f"the vector store at {url} rejects the key: set FOURTIER_VECTORS_KEY"
             ) from error
         reason = one_line(f"{error.status_code} {error.content.decode(errors='replace')}", key)
         raise StartupError(f"the vector store at {url} cannot be used: {reason}") from error
@@ -66,7 +66,7 @@ async def connect_qdrant(
         query_seconds: how long it may take to answer.
 
     Raises:
-        StartupError: nothing answers at the URL, it refuses the key, or it is too old.
+        StartupError: nothing answers at the URL, it rejects the key, or it is too old.
     """
     try:
         trusted = ssl.create_default_context(cafile=trust_certificates)

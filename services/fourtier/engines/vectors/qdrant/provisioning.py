@@ -108,7 +108,7 @@ async def provision_vectors(
     """Connect to the server.
 
     Raises:
-        StartupError: it cannot be reached, refuses us, or is too old.
+        StartupError: it cannot be reached, rejects us, or is too old.
     """
     connecting = connect_qdrant(
         config.vectors_url,

@@ -121,12 +121,12 @@ class Client(_Pipe):
         try:
             shown = self._token()
         except FrameError as error:
-            self._refuse(str(error))
+            self._reject(str(error))
             return
         if shown is None:
             return  # the rest of the frame is on its way
         if not hmac.compare_digest(shown, self.gate.token):
-            self._refuse("authentication failed")
+            self._reject("authentication failed")
             return
         self._cancel_timer()
         self.transport.pause_reading()
@@ -140,7 +140,7 @@ class Client(_Pipe):
             return None
         return token_shown(bytes(self._first[HEAD.size : HEAD.size + length]))
 
-    def _refuse(self, reason: str) -> None:
+    def _reject(self, reason: str) -> None:
         self.transport.write(error_frame(reason))
         self.transport.close()
 

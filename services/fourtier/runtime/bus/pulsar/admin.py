@@ -65,7 +65,7 @@ class _Failure(BaseModel):
 class PulsarAdmin:
     """The API of one cluster. Opened by `open_admin`.
 
-    Every method raises StartupError when the broker cannot be reached, refuses us, or is another.
+    Every method raises StartupError when the broker cannot be reached, rejects us, or is another.
     """
 
     def __init__(self, session: aiohttp.ClientSession, config: AdminConfig) -> None:
@@ -113,7 +113,7 @@ class PulsarAdmin:
             raise self._unreachable(error) from error
         if status < HTTPStatus.MULTIPLE_CHOICES or status in fine:
             return status, content
-        raise self._refused(status, content, f"{method} {'/'.join(path)}")
+        raise self._rejected(status, content, f"{method} {'/'.join(path)}")
 
     async def _insist(
         self, method: str, url: URL, body: Body, fine: Collection[HTTPStatus]
@@ -146,7 +146,7 @@ class PulsarAdmin:
 
     @property
     def _headers(self) -> dict[str, str]:
-        # Some resources take no body, and are refused without a type all the same.
+        # Some resources take no body, and are rejected without a type all the same.
         token = {"Authorization": f"Bearer {self._config.token}"} if self._config.token else {}
         return {"Content-Type": "application/json", **token}
 
@@ -169,11 +169,11 @@ class PulsarAdmin:
     def _rule(self) -> str:
         return "is the address in bus.admin-url or FOURTIER_BUS_ADMIN_URL that of its HTTP port"
 
-    def _refused(self, status: HTTPStatus, content: bytes, asked: str) -> StartupError:
+    def _rejected(self, status: HTTPStatus, content: bytes, asked: str) -> StartupError:
         api = f"Pulsar's admin API at {self._config.url}"
         if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:  # it does not tell them apart
             return StartupError(
-                f"{api} refuses {asked}: set FOURTIER_BUS_TOKEN to a valid token of a role "
+                f"{api} rejects {asked}: set FOURTIER_BUS_TOKEN to a valid token of a role "
                 f"that may administer the tenant"
             )
         reason = one_line(content.decode(errors="replace"), self._config.token)

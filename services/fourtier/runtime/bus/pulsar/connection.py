@@ -138,7 +138,7 @@ class PulsarBus:
         """Join a group of the topic.
 
         Raises:
-            BusError: the broker refused, for example a second consumer of an exclusive group.
+            BusError: the broker rejects it, for example a second consumer of an exclusive group.
         """
         if self._lite and mode is Mode.KEY_SHARED and address.persistent:
             joining = self._subscribe_in_turn(address, group)

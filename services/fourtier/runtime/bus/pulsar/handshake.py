@@ -44,7 +44,7 @@ async def handshake(
             context = _context(trust_certificates) if scheme == "pulsar+ssl" else None
             return await _handshake(address, _PORTS[scheme], context, connect_frame(token))
         except NotLetInError as error:
-            wanted = "refuses the token" if token else "wants a token"
+            wanted = "rejects the token" if token else "wants a token"
             raise BusError(
                 f"the bus at {url} {wanted} ({error}): set FOURTIER_BUS_TOKEN"
             ) from error

@@ -107,7 +107,7 @@ def _backlog(wanted: RetentionPolicy, there: Policies) -> Policy:
         # A caller that gets an error can retry later; one that is held up does not know why.
         "policy": "producer_exception",
     }
-    note = f"{wanted.backlog_megabytes} MB, then publishing is refused"
+    note = f"{wanted.backlog_megabytes} MB, then publishing is rejected"
     is_so = _same(there.backlogs.get(_STORAGE), _Backlog.model_validate(body))
     query = {"backlogQuotaType": _STORAGE}
     return Policy("backlog quota", note, "backlogQuota", body, is_so, query)
