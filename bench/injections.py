@@ -36,17 +36,17 @@ from tests.support.injections import (
 
 
 async def _row(name: str, found: list[Attempt] | tuple[Attempt, ...], *, show: bool) -> str:
-    escaped = heeded = kept = shown = tellable = 0
+    escaped = heeded = held = shown = tellable = 0
     for attempt in found:
         problems, facts = unfenced(attempt), await is_stored(attempt)
         escaped += bool(problems)
         heeded += is_heeded(attempt)
-        kept += bool(facts)
+        held += bool(facts)
         shown += is_in_lesson(attempt)
         tellable += bool(attempt.order) and attempt.road != "name or id"
         if show and (problems or facts):
             print(f"    {attempt.text!r}: {problems or ''} {facts or ''}")
-    rates = [f"{of}/{tellable} ({of / tellable:.1%})" if tellable else "-" for of in (kept, shown)]
+    rates = [f"{of}/{tellable} ({of / tellable:.1%})" if tellable else "-" for of in (held, shown)]
     number = len(found)
     return (
         f"| {name} | {number} | {escaped}/{number} ({escaped / number:.1%}) "
@@ -71,8 +71,8 @@ async def main() -> None:
         for road in filter(roads.__contains__, ROADS):
             print(await _row(road, tuple(roads[road]), show=show))
         print(await _row("all", found, show=False))
-        kept = [text for text in harmless(half) if text in await stored(text)]
-        lost = [text for text in harmless(half) if text not in kept]
+        held = [text for text in harmless(half) if text in await stored(text)]
+        lost = [text for text in harmless(half) if text not in held]
         wishes = sum(map(is_wish, harmless(half)))
         print(f"{wishes} of {len(harmless(half))} harmless statements are stored as preferences")
         print(f"false alarms: {len(lost)} of {len(harmless(half))} harmless statements")

@@ -88,7 +88,7 @@ def taubench() -> Dataset:
 async def _comparisons(client: Client, questions: Sequence[Question]) -> list[str]:
     """How often success is told from failure, among the three episodes that an agent is shown."""
     runs = {trial.run_id: trial for trial in trials()}
-    both = told = right = counted = 0
+    both = reported = right = counted = 0
     for question in questions:
         scope = Scope(question.user, "default")
         shown = await client.episodes.search(scope, question.text)
@@ -101,13 +101,13 @@ async def _comparisons(client: Client, questions: Sequence[Question]) -> list[st
         for each in shown:
             if each.compared_with:
                 other = await client.episodes.get(scope, each.compared_with)
-                told += 1
+                reported += 1
                 right += other is not None and _task(other) == _task(each)
     pairs = f"{100 * both / max(1, counted):.0f} % of {counted}"
-    same = f"{100 * right / max(1, told):.0f} %"
+    same = f"{100 * right / max(1, reported):.0f} %"
     return [
         f"a success and a failure, where the task has both, are among the first three: {pairs}",
-        f"{told} comparisons, {same} of them with a trial of the same task",
+        f"{reported} comparisons, {same} of them with a trial of the same task",
     ]
 
 

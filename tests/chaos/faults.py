@@ -15,7 +15,7 @@ from tests.chaos.runs import USERS, Load, Run, recovery
 Deed = Callable[[ChaosFlow], Awaitable[None]]
 
 #: Up to how many seconds after a run has ended a fault strikes.
-_ANY_MOMENT = 0.15
+_MAX_DELAY = 0.15
 #: So many runs may find the engines cold, or not got over the fault before.
 _COLD = 20
 
@@ -145,7 +145,7 @@ async def endure(flow: ChaosFlow, load: Load, fault: Fault, number: int, within:
                 # A fault that strikes when all is over shows nothing, so that never waits for it.
                 before = max(1, number * (time_ + 1) // (fault.times + 2))
                 await load.wait_finished(runs, before)
-                await asyncio.sleep(random.uniform(0, _ANY_MOMENT))  # noqa: S311 - no secret
+                await asyncio.sleep(random.uniform(0, _MAX_DELAY))  # noqa: S311 - no secret
                 async with asyncio.TaskGroup() as amid:
                     amid.create_task(fault.amid(flow, load, runs))
                     try:

@@ -33,7 +33,7 @@ class Findings:
     Attributes:
         order: the runs of each conversation as its record has them.
         promoted: conversation to how many invocations its episodes were made of.
-        told: how often a run is told of in episodes of whole conversations.
+        reported: how often a run is told of in episodes of whole conversations.
     """
 
     facts: Counter[int] = field(default_factory=Counter)
@@ -42,7 +42,7 @@ class Findings:
     order: dict[Conversation, list[int]] = field(default_factory=dict)
     answers: dict[int, str] = field(default_factory=dict)
     promoted: dict[Conversation, list[int]] = field(default_factory=dict)
-    told: Counter[int] = field(default_factory=Counter)
+    reported: Counter[int] = field(default_factory=Counter)
 
     @property
     def stored(self) -> dict[str, Counter[int]]:
@@ -51,7 +51,7 @@ class Findings:
 
     def left(self, number: int) -> Iterator[str]:
         """Where something of a run is."""
-        for what, counted in {**self.stored, "episode of its conversation": self.told}.items():
+        for what, counted in {**self.stored, "episode of its conversation": self.reported}.items():
             if counted[number]:
                 yield what
 
@@ -81,8 +81,8 @@ async def look(client: Client, runs: Iterable[Run]) -> Findings:
             else:
                 whole = found.promoted.setdefault((scope, episode.source), [])
                 whole.append(int(str(episode.metadata["invocations"])))
-                told = episode.model_dump_json()
-                found.told.update({*map(int, _INVOICE.findall(told) + _TREE.findall(told))})
+                text = episode.model_dump_json()
+                found.reported.update({*map(int, _INVOICE.findall(text) + _TREE.findall(text))})
     taken = [run for run in runs if run.shed_for is None]
     for scope, conversation in dict.fromkeys((run.scope, run.conversation) for run in taken):
         record = await client.conversations.get(scope, conversation)

@@ -27,7 +27,7 @@ def test_whatever_is_left_of_a_forgotten_run_is_back(tmp_path: Path) -> None:
         Findings(facts=Counter([1])),
         Findings(records=Counter([1])),
         Findings(episodes=Counter([1])),
-        Findings(told=Counter([1])),
+        Findings(reported=Counter([1])),
     ):
         assert judged(tmp_path, run, found).back.keys() == {1}
 

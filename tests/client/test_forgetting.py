@@ -22,7 +22,7 @@ from tests.support.waiting import wait_until
 
 ANN, BOB = Scope("ann", "default"), Scope("bob", "default")
 HIDDEN = "zqconv77x"
-TOLD = f"My hideout is {HIDDEN} in the forest."
+SAID = f"My hideout is {HIDDEN} in the forest."
 
 
 @dataclass
@@ -61,7 +61,7 @@ async def remembering(data: Path) -> AsyncGenerator[Remembering]:
         client_on(flow.bus) as client,
     ):
         here = Remembering(flow, client)
-        await client.answer(TOLD, user="ann", conversation_id="h1", request_id="r1")
+        await client.answer(SAID, user="ann", conversation_id="h1", request_id="r1")
         await client.answer("I like green tea.", user="ann", conversation_id="h1", request_id="r2")
         await client.answer("I like green tea.", user="bob", conversation_id="h1", request_id="r1")
 
@@ -87,7 +87,7 @@ async def test_a_forgotten_fact_is_in_no_store_and_does_not_return_with_its_conv
     """As found: the same fact came back, and an episode whose goal was the secret."""
     async with remembering(tmp_path) as here:
         fact = await secret_fact(here.client)
-        goals = (f"find the way: {TOLD}", "water the garden")
+        goals = (f"find the way: {SAID}", "water the garden")
         for goal in goals:
             episode = StoreEpisodeRequest(user="ann", goal=goal)
             await here.client.caller.call(STORE_EPISODE, episode)
@@ -135,7 +135,7 @@ async def test_what_comes_again_of_a_forgotten_user_is_not_stored(tmp_path: Path
             user="ann",
             conversation_id="h1",
             run_id="r1",
-            question=TOLD,
+            question=SAID,
             answer=HIDDEN,
             steps=(step, step),
             started_at=asked_at,
@@ -145,7 +145,7 @@ async def test_what_comes_again_of_a_forgotten_user_is_not_stored(tmp_path: Path
             user="ann",
             conversation_id="old",
             speaker="ann",
-            content=TOLD,
+            content=SAID,
             timestamp=asked_at - timedelta(days=900),
             turn_id="t1",
         )
@@ -155,7 +155,7 @@ async def test_what_comes_again_of_a_forgotten_user_is_not_stored(tmp_path: Path
         assert HIDDEN not in await here.seen()
         assert (await here.client.episodes.list(ANN)).total == 0
 
-        await here.client.answer(TOLD, user="ann", conversation_id="h1", request_id="r9")
+        await here.client.answer(SAID, user="ann", conversation_id="h1", request_id="r9")
 
         async def known_again() -> bool:
             return (await here.client.facts.list(ANN)).total == 1

@@ -20,9 +20,9 @@ from tests.support.model import ModelRequest, Reply, Says, Writes, scripted_mode
 from tests.support.waiting import wait_until
 
 ANN = Scope("ann", "default")
-TOLD, TEA = "My hideout is behind the mill in the forest.", "I like green tea."
+SAID, TEA = "My hideout is behind the mill in the forest.", "I like green tea."
 #: A line of an episode has the beginning of it, which ends inside of what is told.
-LONG = "So it is. " * 12 + TOLD
+LONG = "So it is. " * 12 + SAID
 HIDDEN = "mill"
 
 
@@ -38,8 +38,8 @@ HARMLESS = _fact("Ann likes green tea.", TEA, 2)
 
 
 def _episode(goal: str) -> dict[str, Any]:
-    told = {"steps": ["talk"], "outcome": "It was told.", "lessons": "", "result": "success"}
-    return {"goal": goal, **told}
+    reported = {"steps": ["talk"], "outcome": "It was told.", "lessons": "", "result": "success"}
+    return {"goal": goal, **reported}
 
 
 @dataclass
@@ -100,19 +100,19 @@ async def tell(client: Client, **said: str) -> None:
 
 async def forget_fact(client: Client) -> None:
     stored = await client.facts.list(ANN)
-    (fact,) = [each for each in stored.facts if each.content == TOLD]
+    (fact,) = [each for each in stored.facts if each.content == SAID]
     await client.forget.fact(ANN, fact.id)
 
 
 async def forget_by_its_id_alone(client: Client) -> None:
     stored = await client.facts.list(ANN)
-    (fact,) = [each for each in stored.facts if each.content == TOLD]
+    (fact,) = [each for each in stored.facts if each.content == SAID]
     assert await client.facts.forget(ANN, fact.id)
 
 
 async def forget_matching(client: Client) -> None:
     found = await client.forget.matching(ANN, "my hideout")
-    assert [each.content for each in found] == [TOLD]
+    assert [each.content for each in found] == [SAID]
     await client.forget.facts(ANN, found)
 
 
@@ -153,10 +153,10 @@ async def test_extraction_stores_nothing_of_an_exchange_that_is_forgotten_meanwh
 ) -> None:
     """A fact of it is there already, as where it was said to a tool, or by another replica."""
     async with flow(tmp_path, extraction="llm") as (client, model):
-        await tell(client, r1=TOLD)
+        await tell(client, r1=SAID)
         await asyncio.wait_for(model.asked.wait(), 60)
-        told = StoreFactRequest(user="ann", content=TOLD, source="c1", invocation_id="r1")
-        await client.caller.call(STORE_FACT, told)
+        reported = StoreFactRequest(user="ann", content=SAID, source="c1", invocation_id="r1")
+        await client.caller.call(STORE_FACT, reported)
         await forget(client)
         model.go_on.set()
         await client.answer(TEA, user="ann", conversation_id="c2", request_id="r9")
@@ -171,7 +171,7 @@ async def test_promotion_stores_nothing_of_what_is_forgotten_while_it_reads(
     tmp_path: Path, forget: Callable[[Client], Any]
 ) -> None:
     async with flow(tmp_path, promotion="llm") as (client, model):
-        await tell(client, r1=TOLD, r2=TEA, r3=TEA)
+        await tell(client, r1=SAID, r2=TEA, r3=TEA)
 
         async def learned() -> bool:
             return (await client.facts.list(ANN)).total == 2
@@ -211,8 +211,8 @@ async def test_what_was_read_of_a_conversation_before_a_forget_is_not_stored(
     async with flow(tmp_path) as (client, _):
         before = datetime.now(UTC)
         await client.facts.store(ANN, TEA)
-        told = StoreFactRequest(user="ann", content=TOLD, source="c1", invocation_id="r1")
-        stored = await client.caller.call(STORE_FACT, told)
+        reported = StoreFactRequest(user="ann", content=SAID, source="c1", invocation_id="r1")
+        stored = await client.caller.call(STORE_FACT, reported)
         (fact,) = await client.forget.known(ANN, [stored.fact_id])
         await client.forget.facts(ANN, [fact])
         since = datetime.now(UTC)
@@ -233,12 +233,12 @@ async def test_a_fact_takes_every_exchange_with_it_in_which_it_was_said(tmp_path
     async with flow(tmp_path) as (client, _):
         await tell(client, r1="The forest, behind the mill, is where I hide.", r2=TEA)
         for number, quote in enumerate(("behind the mill", "I hide in the forest"), 1):
-            told = StoreFactRequest(
-                user="ann", content=TOLD, source="c1", invocation_id=f"r{number}", quote=quote
+            reported = StoreFactRequest(
+                user="ann", content=SAID, source="c1", invocation_id=f"r{number}", quote=quote
             )
-            await client.caller.call(STORE_FACT, told)
+            await client.caller.call(STORE_FACT, reported)
         (fact,) = [
-            each for each in await client.forget.matching(ANN, "my hideout") if each.content == TOLD
+            each for each in await client.forget.matching(ANN, "my hideout") if each.content == SAID
         ]
         assert [each.invocation_id for each in (fact, *fact.earlier)] == ["r2", "r1"]
         done = await client.forget.facts(ANN, [fact])
@@ -252,7 +252,7 @@ async def test_the_episode_of_a_conversation_goes_with_an_exchange_of_it(tmp_pat
         await tell(client, r1=f"{TEA} Which teapot suits green tea?", r2=LONG)
 
         async def learned() -> bool:
-            return TOLD in [fact.content for fact in (await client.facts.list(ANN)).facts]
+            return SAID in [fact.content for fact in (await client.facts.list(ANN)).facts]
 
         await wait_until(learned)
         assert await client.conversations.end(ANN, "c1")

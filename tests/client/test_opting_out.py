@@ -145,7 +145,7 @@ async def test_whatever_comes_of_a_user_who_has_opted_out_is_not_stored(tmp_path
 
         stored = await here.client.facts.store(ANN, OSLO)
         episode = StoreEpisodeRequest(user="ann", goal="find the way")
-        kept = await here.client.caller.call(STORE_EPISODE, episode)
+        retained = await here.client.caller.call(STORE_EPISODE, episode)
         await here.say(TEA, "c2")
         await here.client.conversations.record(
             DialogueTurn(
@@ -160,12 +160,12 @@ async def test_whatever_comes_of_a_user_who_has_opted_out_is_not_stored(tmp_path
         await here.idle()
 
         assert (stored.created, stored.not_stored) == (False, "opted-out")
-        assert (kept.created, kept.not_stored) == (False, "opted-out")
+        assert (retained.created, retained.not_stored) == (False, "opted-out")
         assert await here.numbers() == (0, 0, 0)
         assert (await here.numbers(BOB))[0] > 0
 
 
-async def test_what_is_kept_is_not_used_until_the_user_opts_in_again(tmp_path: Path) -> None:
+async def test_what_is_stored_is_not_used_until_the_user_opts_in_again(tmp_path: Path) -> None:
     async with running(tmp_path) as here:
         await here.remember(ANN, OSLO)
         await here.client.memory.opt_out("ann")
@@ -257,7 +257,7 @@ async def test_the_flow_file_can_opt_out(tmp_path: Path) -> None:
 
 
 async def test_a_conversation_is_not_promoted_of_whoever_has_opted_out(tmp_path: Path) -> None:
-    """What is kept is kept unread: the end of its conversation makes nothing of it."""
+    """What was stored stays unread: the end of its conversation makes nothing of it."""
     async with running(tmp_path, services={"conversations": {}, "completion": {}}) as here:
         await here.record(OSLO)
         ended = ConversationEnded(
@@ -268,8 +268,8 @@ async def test_a_conversation_is_not_promoted_of_whoever_has_opted_out(tmp_path:
         request = OptOutRequest(user="ann", opted_out=True)
         await here.client.caller.call(OPT_OUT_CONVERSATIONS, request)
         assert (await read_conversation(here.client.caller, ended, 9)).invocations == ()
-        kept = (await here.client.conversations.get(ANN, "c1")).invocations
-        assert kept[0].query == OSLO
+        retained = (await here.client.conversations.get(ANN, "c1")).invocations
+        assert retained[0].query == OSLO
 
 
 async def test_a_run_that_fails_leaves_nothing_of_whoever_has_opted_out(tmp_path: Path) -> None:

@@ -149,13 +149,13 @@ async def test_a_replayed_dead_letter_of_what_was_forgotten_is_not_stored(tmp_pa
         client_on(flow.bus) as client,
     ):
         sent = str(int((datetime.now(UTC) - timedelta(hours=1)).timestamp() * 1_000_000))
-        told = StoreFactRequest(user="ann", content="I hide in the forest.", source="c1")
+        reported = StoreFactRequest(user="ann", content="I hide in the forest.", source="c1")
         asked = InvocationEnded(
             user="ann", conversation_id="c1", run_id="r1", question="I hide in the wood.",
             answer="Fine.", started_at=datetime.now(UTC), ended_at=datetime.now(UTC),
         )  # fmt: skip
         for service, topic, message in (
-            ("facts", STORE_FACT.topic, told),
+            ("facts", STORE_FACT.topic, reported),
             ("conversations", INVOCATION_ENDED, asked),
         ):
             await flow.bus.publish(

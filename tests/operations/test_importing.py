@@ -83,7 +83,7 @@ def test_a_line_that_is_not_utf8_is_bad_and_the_others_are_read() -> None:
 async def test_every_good_line_is_sent_and_bad_ones_are_counted() -> None:
     bus = FailingBus()
     seen: list[int] = []
-    async with client_on(bus) as client, listening(bus, DIALOGUE_RECORDED) as heard:
+    async with client_on(bus) as client, listening(bus, DIALOGUE_RECORDED) as received:
         lines = [line(content=f"number {number}") for number in range(200)]
         bad = [b"no\n"] * 150
 
@@ -91,7 +91,7 @@ async def test_every_good_line_is_sent_and_bad_ones_are_counted() -> None:
             seen.append(now.sent + now.bad)
 
         result = await import_turns(client, [*bad, *lines], progress)
-        sent = {turn.content for turn in await heard.take(200)}
+        sent = {turn.content for turn in await received.take(200)}
     assert (result.sent, result.bad, len(result.reported)) == (200, 150, 100)
     assert sent == {f"number {number}" for number in range(200)}
     assert seen == list(range(1, 351))
@@ -100,9 +100,9 @@ async def test_every_good_line_is_sent_and_bad_ones_are_counted() -> None:
 async def test_a_bus_that_fails_for_a_moment_loses_no_line() -> None:
     bus = FailingBus()
     bus.fails[TOPIC] = 4
-    async with client_on(bus) as client, listening(bus, DIALOGUE_RECORDED) as heard:
+    async with client_on(bus) as client, listening(bus, DIALOGUE_RECORDED) as received:
         result = await import_turns(client, [line()], retry=SOON)
-        await heard.take(1)
+        await received.take(1)
     assert result.sent == 1
 
 

@@ -38,8 +38,8 @@ SAID: Mapping[str, tuple[str, str]] = {
     "email": ("My sister Mia in Oslo reads {} every day.", "mia@zq.example"),
     "telephone": ("My sister Mia in Oslo has the telephone number {}.", "+47 22 12 34 56"),
 }
-KEPT = {"email", "telephone"}
-LEFT_OUT = [value for kind, (_, value) in SAID.items() if kind not in KEPT]
+RETAINED = {"email", "telephone"}
+LEFT_OUT = [value for kind, (_, value) in SAID.items() if kind not in RETAINED]
 
 
 def sentence(kind: str) -> str:
@@ -123,14 +123,14 @@ async def tell_by_every_road(flow: RunningFlow, client: Client) -> None:
     )
 
 
-async def test_what_is_not_kept_is_in_no_file_and_in_no_log_line(
+async def test_what_is_not_stored_is_in_no_file_and_in_no_log_line(
     tmp_path: Path, logs: pytest.CaptureFixture[str]
 ) -> None:
     set_up_logs("DEBUG", "text", redacted_log)
     async with road(tmp_path) as (flow, client):
         await tell_by_every_road(flow, client)
 
-        async def told() -> bool:
+        async def reported() -> bool:
             imported = await client.conversations.get(ANN, "imported")
             asked = await client.conversations.get(ANN, f"c{len(SAID) - 1}")
             facts = await client.facts.list(ANN)
@@ -138,10 +138,10 @@ async def test_what_is_not_kept_is_in_no_file_and_in_no_log_line(
             return (
                 len(imported.invocations) == len(SAID) + 1
                 and len(asked.invocations) == 1
-                and all(SAID[kind][1] in stored for kind in KEPT)
+                and all(SAID[kind][1] in stored for kind in RETAINED)
             )
 
-        await wait_until(told)
+        await wait_until(reported)
         assert await client.conversations.end(ANN, "imported")
 
         async def promoted() -> bool:
@@ -155,8 +155,8 @@ async def test_what_is_not_kept_is_in_no_file_and_in_no_log_line(
         record = await client.conversations.get(ANN, "c2")
 
     assert found_in_files(tmp_path, LEFT_OUT) == []
-    kept = {value for value, _ in found_in_files(tmp_path, [SAID[kind][1] for kind in KEPT])}
-    assert kept == {SAID[kind][1] for kind in KEPT}  # so the search finds what is there
+    written = {value for value, _ in found_in_files(tmp_path, [SAID[kind][1] for kind in RETAINED])}
+    assert written == {SAID[kind][1] for kind in RETAINED}  # so the search finds what is there
     assert not [value for value in LEFT_OUT if value in logs.readouterr().err]
     assert "My brother Tom in Bergen has the account [left out: iban]." in facts
     assert not [fact for fact in facts if "credential" in fact or "payment-card" in fact]
@@ -176,7 +176,7 @@ async def test_a_reply_says_what_memory_leaves_out(tmp_path: Path, kind: str) ->
         twice = await client.answer(sentence(kind), user="ann")
         forgetful = await client.answer(sentence(kind), user="ann", enable_memory=False)
 
-    counted = {} if kind in KEPT else {kind: 1}
+    counted = {} if kind in RETAINED else {kind: 1}
     assert once.metadata.redacted == counted
     assert twice.metadata.redacted == dict.fromkeys(counted, 2)
     assert twice.answer == f"You said: {sentence(kind)}"  # the client gets it all

@@ -34,8 +34,8 @@ def _topic(name: str, old: ReleasedTopic, new: ReleasedTopic | None) -> Iterator
         yield f"The topic {name} is gone or has another name."
         return
     if old.persistent != new.persistent:
-        kept = "kept by the broker" if old.persistent else "not kept by the broker"
-        yield f"The topic {name} is no longer {kept}."
+        retained = "kept by the broker" if old.persistent else "not kept by the broker"
+        yield f"The topic {name} is no longer {retained}."
     if old.key != new.key:
         yield f"The topic {name} has the key {new.key!r} where it had {old.key!r}."
     if (old.answer is None) != (new.answer is None) or old.stream != new.stream:

@@ -117,12 +117,12 @@ def _on_the_wire(schema: Any) -> Any:
         return [_on_the_wire(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {key: value for key, value in schema.items() if key not in _NOT_ON_THE_WIRE}
+    retained = {key: value for key, value in schema.items() if key not in _NOT_ON_THE_WIRE}
     return {
         key: {name: _on_the_wire(field) for name, field in value.items()}
         if key == "properties"
         else _on_the_wire(value)
-        for key, value in kept.items()
+        for key, value in retained.items()
     }
 
 

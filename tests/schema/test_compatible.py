@@ -55,8 +55,8 @@ def changes(*declared: Declared) -> list[str]:
 def noted(**fields: Any) -> list[str]:
     """What is found when a note has these fields instead of its own; None takes one away."""
     every = {name: (info.annotation, info) for name, info in Note.model_fields.items()} | fields
-    kept = {name: field for name, field in every.items() if field is not None}
-    changed = create_model("Note", __base__=Message, **kept)
+    retained = {name: field for name, field in every.items() if field is not None}
+    changed = create_model("Note", __base__=Message, **retained)
     return changes(Topic("noted", changed, key=lambda _: "text"), ASK)
 
 
@@ -168,8 +168,8 @@ def test_what_breaks_a_topic_is_told(topic: Declared, said: str) -> None:
 
 
 def test_answers_are_compared_too() -> None:
-    told = create_model("Reply", __base__=Message, finished=(bool, ...))
-    assert changes(NOTED, Call(ASK.topic, told)) == [
+    reported = create_model("Reply", __base__=Message, finished=(bool, ...))
+    assert changes(NOTED, Call(ASK.topic, reported)) == [
         "Reply.done is gone or has another name.",
         "Reply.finished is new and required.",
     ]

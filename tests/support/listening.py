@@ -23,16 +23,16 @@ class Listener(Generic[M]):
 
     topic: Topic[M]
     subscription: Subscription
-    heard: list[M] = field(default_factory=list)
+    received: list[M] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
 
     async def next(self) -> M:
         """Wait for one message."""
         delivery = await self.subscription.receive()
         await delivery.acknowledge()
-        self.heard.append(self.topic.payload.model_validate_json(delivery.payload))
+        self.received.append(self.topic.payload.model_validate_json(delivery.payload))
         self.ids.append(delivery.properties[envelope.ID])
-        return self.heard[-1]
+        return self.received[-1]
 
     async def take(self, number: int) -> list[M]:
         """Wait for so many messages."""

@@ -54,7 +54,7 @@ MAX_ITEMS = 1_000
 MAX_OFFSET = 2**31 - 1
 
 
-def _at_most(characters: int, what: str) -> AfterValidator:
+def _limited(characters: int, what: str) -> AfterValidator:
     """A check of the size of an object; its keys, nesting and values all count.
 
     Raises:
@@ -70,10 +70,10 @@ def _at_most(characters: int, what: str) -> AfterValidator:
 
 
 #: Free key-value data that travels with a memory.
-Metadata = Annotated[dict[str, JsonValue], _at_most(_MAX_METADATA, "metadata")]
+Metadata = Annotated[dict[str, JsonValue], _limited(_MAX_METADATA, "metadata")]
 
 #: The arguments of a tool call, which may hold a document.
-Arguments = Annotated[dict[str, JsonValue], _at_most(_MAX_ARGUMENTS, "arguments")]
+Arguments = Annotated[dict[str, JsonValue], _limited(_MAX_ARGUMENTS, "arguments")]
 
 
 #: Why a memory is not stored. It was `forgotten` after it had been said; its user has `opted-out`,

@@ -95,7 +95,7 @@ async def test_a_cancelled_run_is_not_published_and_can_be_run_again(tmp_path: P
 
         assert (await last_of(flow, request(streaming=False))).content == "The end."
         assert (await ended.next()).answer == "The end."
-    assert len(ended.heard) == 1
+    assert len(ended.received) == 1
 
 
 @pytest.mark.parametrize("idempotent", [True, False])

@@ -54,14 +54,14 @@ def test_a_long_one_keeps_its_end_its_tools_and_what_to_do_otherwise() -> None:
     )
 
     assert count_tokens(shown) <= MAX_TOKENS
-    for kept in (
+    for retained in (
         "failure: Book the cheapest flight.",
         "search(to Rome, cabin economy); book(flight CD34)",
         "book worked where reserve did not",
         "Compared: the success of 2026-04-01 used pay",
         'recall_episodes({"id": "0d6d4f2e-93c0-5a5b-8f0e-1c7b5a4f9e31"})',
     ):
-        assert kept in shown
+        assert retained in shown
 
 
 def test_of_very_many_steps_the_tools_are_named_without_arguments() -> None:

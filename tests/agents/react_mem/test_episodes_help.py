@@ -74,10 +74,10 @@ async def test_a_run_takes_fewer_steps_with_the_episode_of_an_earlier_one(
     async with tower(tmp_path, monkeypatch, learns=True) as (_, client):
         first = await client.answer("Please open the gate of the north tower", user="ann")
 
-        async def told() -> bool:
+        async def reported() -> bool:
             return (await client.episodes.list(ANN)).total == 1
 
-        await wait_until(told)
+        await wait_until(reported)
         again = await client.answer("The north tower's gate has to be opened", user="ann")
         somebody_else = await client.answer("Open the gate of the north tower", user="bob")
         forgotten = await client.episodes.delete_all(ANN)

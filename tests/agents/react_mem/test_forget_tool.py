@@ -35,7 +35,7 @@ from tests.support.waiting import wait_until
 
 ANN = Scope("ann", "default")
 HIDDEN = "zqconv77x"
-TOLD = f"My hideout is {HIDDEN} in the forest."
+SAID = f"My hideout is {HIDDEN} in the forest."
 FORGET = f"Forget that my hideout is {HIDDEN}, will you."
 SHOW = Calls("forget", {"about": "my hideout"}, thought=f"They mean {HIDDEN}.")
 ACT = Calls("forget", {"confirmed": True}, thought=f"They agree that {HIDDEN} goes.")
@@ -114,7 +114,7 @@ async def talking(data: Path, **parameters: Any) -> AsyncGenerator[Talk]:
         client_on(flow.bus) as client,
     ):
         talk = Talk(flow, client, model)
-        await talk.say(TOLD, Says(f"{HIDDEN} it is."), conversation_id="h1", request_id="r1")
+        await talk.say(SAID, Says(f"{HIDDEN} it is."), conversation_id="h1", request_id="r1")
         await talk.say("I like green tea.", Says("Tea."), conversation_id="h1", request_id="r2")
 
         async def learned() -> bool:
@@ -127,11 +127,11 @@ async def talking(data: Path, **parameters: Any) -> AsyncGenerator[Talk]:
 async def test_what_is_shown_goes_after_a_yes_and_does_not_come_back(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         await talk.client.caller.call(
-            STORE_EPISODE, StoreEpisodeRequest(user="ann", goal=f"find the way: {TOLD}")
+            STORE_EPISODE, StoreEpisodeRequest(user="ann", goal=f"find the way: {SAID}")
         )
         asked = await talk.say(FORGET, SHOW, ASKED, request_id="r3")
         assert "Shall I forget this?\n\nThis would be forgotten for good:\n1. " in asked.answer
-        assert TOLD in asked.answer
+        assert SAID in asked.answer
         assert (
             "1 facts, 1 episodes, 1 exchanges of conversations, 2 entries of the archive, and this "
             "exchange"
@@ -265,7 +265,7 @@ async def test_of_the_run_that_forgets_no_words_are_published_or_stored(tmp_path
             while not any("Forgotten" in each for each in stored):
                 stored.append((await appended.next()).model_dump_json())
             answer = (await appended.take(3))[-1].model_dump_json()
-        assert any(used.content == TOLD for used in reply.metadata.memories)
+        assert any(used.content == SAID for used in reply.metadata.memories)
         assert HIDDEN in reply.answer
         assert HIDDEN not in event.model_dump_json()
         assert [step.action for step in event.steps] == ["retrieve_facts", "forget", "calculator"]
@@ -337,7 +337,7 @@ async def test_a_call_that_was_cut_off_in_the_middle_goes_on(
             asking.cancel()
             await ended.wait()
         assert await talk.facts() == ["I like green tea."]
-        await talk.client.facts.store(ANN, TOLD)  # as if it had not been reached
+        await talk.client.facts.store(ANN, SAID)  # as if it had not been reached
 
         reply = await talk.say("yes", Says("Done."), request_id="r4")
 
@@ -401,7 +401,7 @@ async def test_a_streamed_answer_has_the_list_too(tmp_path: Path) -> None:
         ]
         text = "".join(reply.content for reply in replies)
         assert text.startswith("Shall I forget this?\n\nThis would be forgotten")
-        assert text.count(TOLD) == 1
+        assert text.count(SAID) == 1
 
 
 @pytest.mark.parametrize("mode", ["read-only", "off"])

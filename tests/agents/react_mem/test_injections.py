@@ -50,8 +50,8 @@ def test_no_attempt_is_heeded_as_a_wish(half: str) -> None:
 
 @pytest.mark.parametrize("half", HALVES)
 async def test_no_more_attempts_than_known_are_stored(half: str) -> None:
-    kept = {each.text: facts for each in attempts(half) if (facts := await is_stored(each))}
-    assert len(kept) <= STORED[half], kept
+    retained = {each.text: facts for each in attempts(half) if (facts := await is_stored(each))}
+    assert len(retained) <= STORED[half], retained
 
 
 @pytest.mark.parametrize("half", HALVES)

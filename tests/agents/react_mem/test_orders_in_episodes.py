@@ -22,8 +22,8 @@ def test_sentences_that_are_orders_are_left_out_and_the_others_stay() -> None:
     )
     assert "deleting" not in shown
     assert "previous" not in shown
-    for kept in ("Clean the disk.", "look_up", "The disk is clean.", "Empty the bin first."):
-        assert kept in shown
+    for retained in ("Clean the disk.", "look_up", "The disk is clean.", "Empty the bin first."):
+        assert retained in shown
 
 
 def test_a_goal_that_is_nothing_else_is_told_to_be_left_out() -> None:

@@ -17,7 +17,7 @@ NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("reason", "told"),
+    ("reason", "reported"),
     [
         ("forgotten", "had this forgotten"),
         ("opted-out", "opted out of memory"),
@@ -27,7 +27,7 @@ NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
     ],
 )
 async def test_the_model_learns_why_a_fact_is_not_stored(
-    reason: NotStored | None, told: str
+    reason: NotStored | None, reported: str
 ) -> None:
     async def answer(request: StoreFactRequest) -> StoreFactResponse:
         assert request.timestamp == NOW
@@ -37,5 +37,5 @@ async def test_the_model_learns_why_a_fact_is_not_stored(
     async with served(bus, call_route(STORE_FACT, answer)), open_caller(bus) as caller:
         context = RunContext("r1", Scope("ann", "default"), "c1", caller, NOW)
         observed = await StoreFactTool().run({"fact_content": "I live in Oslo."}, context)
-    assert told in observed
+    assert reported in observed
     assert observed.startswith("Not remembered") == (reason is not None)

@@ -198,11 +198,11 @@ async def test_what_was_asked_is_not_asked_again_in_one_research() -> None:
     assert (first.mentions, first.include_superseded) == (("Tom",), False)
 
 
-@pytest.mark.parametrize("silence", [None, FAILED])
+@pytest.mark.parametrize("outage", [None, FAILED])
 async def test_a_service_that_does_not_answer_is_left_alone_for_a_while(
-    silence: Exception | None, monkeypatch: pytest.MonkeyPatch
+    outage: Exception | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    service = Service(silence, RetrieveFactsResponse(facts=(MARRIED,)))
+    service = Service(outage, RetrieveFactsResponse(facts=(MARRIED,)))
     shared = reader(service)
 
     assert await shared.of(ASKED)(["Tom"]) == ()

@@ -96,9 +96,9 @@ async def test_a_researcher_that_is_killed_asks_the_model_nothing_again_that_it_
 
     assert first.roles == ROLES[: number + 1]
     assert blocked.played.roles == ROLES[number:], "only the completion under way is made again"
-    told = [(each.round, each.step) for each in steps]
-    assert len(told) == len(set(told)), "no step is told twice"
-    assert told == [
+    reported = [(each.round, each.step) for each in steps]
+    assert len(reported) == len(set(reported)), "no step is told twice"
+    assert reported == [
         *((1, step) for step in ("plan", "hits", "notes", "check")),
         *((2, step) for step in ("plan", "hits", "notes", "check")),
         (2, "end"),
@@ -178,8 +178,8 @@ async def test_a_research_that_has_ended_is_told_again_without_what_was_forgotte
         await _erase_from_archive(running, source)
         (less,) = await steps_of(running.client, QUESTION, research_id="r1")
         assert blocked.played.roles == ROLES
-        kept = [each for each in first[-1].evidence if each.entry.content != FLAT]
-        assert [each.entry for each in less.evidence] == [each.entry for each in kept]
+        retained = [each for each in first[-1].evidence if each.entry.content != FLAT]
+        assert [each.entry for each in less.evidence] == [each.entry for each in retained]
         assert LIVES not in "".join(each for found in less.evidence for each in found.notes)
 
         await steps_of(running.client, f"{QUESTION} And where?", research_id="r1")

@@ -61,7 +61,7 @@ class Resumable:
 
 
 @asynccontextmanager
-async def kept(tmp_path: Path, script: Script, **parameters: Any) -> AsyncGenerator[Resumable]:
+async def retained(tmp_path: Path, script: Script, **parameters: Any) -> AsyncGenerator[Resumable]:
     async with (
         scripted_model(script=script) as model,
         running_flow(tmp_path, FAST, settings=model.settings) as flow,
@@ -83,7 +83,7 @@ async def test_from_every_state_it_goes_on_with_the_next_role_to_the_same_end(
 ) -> None:
     played = Played(**TWO_ROUNDS)
     script = lambda request: played(request)  # noqa: E731, PLW0108 - it is another one later
-    async with kept(tmp_path, script) as research:
+    async with retained(tmp_path, script) as research:
         whole = await research.run(Archive(FOUND))
         assert played.roles == ROLES
         states = research.states
@@ -129,7 +129,7 @@ async def test_a_role_that_went_by_rule_does_so_after_an_interruption(
 ) -> None:
     played = Played(**TWO_ROUNDS | {role: Fails(500)})
     script = lambda request: played(request)  # noqa: E731, PLW0108 - it is another one later
-    async with kept(tmp_path, script) as research:
+    async with retained(tmp_path, script) as research:
         await research.run(Archive(FOUND))
         state = next(each for each in research.states if role in _degraded(each))
         rounds = [_second_round] if role in {"check", "follow_up"} else TWO_ROUNDS["integrate"]
@@ -148,7 +148,7 @@ async def test_a_round_that_was_planned_is_made_though_completions_and_time_are_
     tmp_path: Path,
 ) -> None:
     played = Played(**TWO_ROUNDS)
-    async with kept(tmp_path, played, max_completions=4) as research:
+    async with retained(tmp_path, played, max_completions=4) as research:
         await research.run(Archive(FOUND))
         state = Checkpoint.model_validate_json(research.states[3])
         assert (len(state.rounds), state.completions) == (2, 4)
@@ -162,7 +162,7 @@ async def test_a_round_that_was_planned_is_made_though_completions_and_time_are_
 
 async def test_the_time_that_it_took_before_counts(tmp_path: Path) -> None:
     played = Played(**TWO_ROUNDS | {"check": NOT_ENOUGH})
-    async with kept(tmp_path, played) as research:
+    async with retained(tmp_path, played) as research:
         await research.run(Archive(FOUND))
         state = Checkpoint.model_validate_json(research.states[2])
         late = state.model_copy(update={"milliseconds": 90_000.0})
@@ -175,7 +175,7 @@ async def test_the_time_that_it_took_before_counts(tmp_path: Path) -> None:
 
 async def test_a_checkpoint_has_no_content_of_an_entry(tmp_path: Path) -> None:
     played = Played(**TWO_ROUNDS)
-    async with kept(tmp_path, played) as research:
+    async with retained(tmp_path, played) as research:
         await research.run(Archive(FOUND))
         states = "".join(research.states)
     assert REPAIRED in states, "notes are the model's own words"

@@ -68,7 +68,7 @@ def noted(*contents: str, of: str = "repaired by") -> Any:
     return lambda request: notes(*(note(each, handle_of(request, of)) for each in contents))
 
 
-def kept(made: Sequence[ResearchProgress]) -> list[str]:
+def retained(made: Sequence[ResearchProgress]) -> list[str]:
     return [each.content for step in made for each in step.notes]
 
 
@@ -162,7 +162,7 @@ async def test_a_note_that_its_entries_do_not_bear_is_dropped(
 ) -> None:
     played = Played(integrate=notes(written, note(REPAIRED, " [e1]")), check=ENOUGH)
     made = await searched(tmp_path, played)
-    assert kept(made) == [REPAIRED]
+    assert retained(made) == [REPAIRED]
 
 
 async def test_without_notes_nothing_is_enough(tmp_path: Path) -> None:
@@ -238,8 +238,8 @@ async def test_a_role_that_fails_goes_by_rule_and_is_named(
 
 @pytest.mark.parametrize("role", ["plan", "integrate", "check", "follow_up"])
 async def test_a_model_that_is_silent_is_not_waited_for(tmp_path: Path, role: str) -> None:
-    silence = Says("", before=asyncio.Event())
-    played = Played(**TWO_ROUNDS | {role: silence})
+    outage = Says("", before=asyncio.Event())
+    played = Played(**TWO_ROUNDS | {role: outage})
     async with research(tmp_path, played, completion_seconds=1.5) as run:
         made = await run(Archive(FOUND))
     assert receipt(made).degraded == {role: "no answer within 1.5 seconds"}

@@ -48,11 +48,11 @@ async def contents(flow: RunningFlow, query: str, **other: Any) -> set[str]:
 
 async def test_a_deleted_conversation_is_gone_and_does_not_come_back(flow: RunningFlow) -> None:
     gone = [turn(number, f"Violoncello number {number}.") for number in range(3)]
-    kept = [
+    retained = [
         turn(4, "Another violoncello.", conversation_id="c2"),
         turn(5, "Tom's violoncello.", user="bob"),
     ]
-    await tell(flow, *gone, *kept)
+    await tell(flow, *gone, *retained)
     await archived(flow, 4)
     assert (await erase(flow, conversation_id="c1")).number == 3
 
@@ -172,7 +172,7 @@ async def test_of_who_has_opted_out_nothing_is_archived_or_found(flow: RunningFl
         assert answer.opted_out is not bool(answer.hits)
         return not answer.opted_out
 
-    async def kept() -> set[str]:
+    async def retained() -> set[str]:
         return await contents(flow, "said", legs=("meaning",), top_k=9)
 
     # The archive is done with what was said first when it has what was said next.
@@ -187,7 +187,7 @@ async def test_of_who_has_opted_out_nothing_is_archived_or_found(flow: RunningFl
 
     assert not (await opt(opted_out=False)).opted_out
     assert await found()
-    assert {"First."} <= await kept() <= {"First.", "On its way."}
+    assert {"First."} <= await retained() <= {"First.", "On its way."}
     assert (await opt(opted_out=True, forget=True)).forgotten
     assert (await pages(flow)).total == 0
     await archived(flow, 1, "bob")

@@ -14,7 +14,7 @@ from tests.memory.archive.test_archive_service import (
     search,
     tell,
 )
-from tests.memory.archive.test_archive_service import turn as told
+from tests.memory.archive.test_archive_service import turn as reported
 from tests.support.flow import running_flow
 from tests.support.waiting import wait_until
 
@@ -26,7 +26,7 @@ def services(**parameters: Any) -> dict[str, dict[str, Any]]:
 def turn(number: int, content: str, days: float, **other: Any) -> DialogueTurn:
     """Something that was said so many days ago."""
     at = datetime.now(UTC) - timedelta(days=days)
-    return told(number, content, **other).model_copy(update={"timestamp": at})
+    return reported(number, content, **other).model_copy(update={"timestamp": at})
 
 
 async def test_what_was_said_longest_ago_goes_whenever_it_came(tmp_path: Path) -> None:
@@ -64,8 +64,8 @@ async def test_what_has_expired_is_neither_found_nor_read_and_then_deleted(
         await archived(flow, 2)
         (page,) = (await pages(flow)).pages
 
-    kept = services(**{"ttl-days": 30, "sweep-seconds": 3_600})
-    async with running_flow(tmp_path, kept, namespace="a") as flow:
+    retained = services(**{"ttl-days": 30, "sweep-seconds": 3_600})
+    async with running_flow(tmp_path, retained, namespace="a") as flow:
         await tell(flow, turn(3, "Late.", 50))
         await archived(flow, 1)
         read = await flow.caller.call(GET_PAGE, GetPageRequest(user="ann", page_id=page.id))

@@ -62,15 +62,15 @@ def test_no_time_is_named(question: str) -> None:
 
 async def test_what_was_said_then_comes_first(tmp_path: Path) -> None:
     async with running_flow(tmp_path, {"embeddings": {}, "archive": {}}) as flow:
-        told = [
+        reported = [
             turn(number, f"We had {dish} for dinner at the lake, and it was great.").model_copy(
                 update={"timestamp": datetime(2023, number, 10, tzinfo=UTC)}
             )
             for number, dish in enumerate(("pasta", "soup", "fish", "rice", "cake"), start=1)
         ]
-        await tell(flow, *told)
+        await tell(flow, *reported)
         await archived(flow, 5)
-        for month, each in enumerate(told, start=1):
+        for month, each in enumerate(reported, start=1):
             hits = await search(flow, f"What dinner did we have in 2023-0{month}?", explain=True)
             assert hits[0].entry.content == each.content
             assert hits[0].legs["time"].rank == 1

@@ -18,12 +18,12 @@ SERVICES: dict[str, dict[str, Any]] = {"embeddings": {}, "archive": {}}
 
 
 async def test_no_byte_of_a_forgotten_document_is_in_the_data(tmp_path: Path) -> None:
-    words = {name: canary() for name in ("name", "block", "alone", "old", "tail", "kept")}
+    words = {name: canary() for name in ("name", "block", "alone", "old", "tail", "retained")}
     name = f"{words['name']}.txt"
     first = [f"A {words['block']} here.", f"A {words['alone']}.", f"An {words['old']}."]
     blocks = [*first, f"A {words['tail']}."]
     async with running_flow(tmp_path, SERVICES, bus="embedded") as flow:
-        await store(flow, part(blocks, document=name), part([words["kept"]], document="other"))
+        await store(flow, part(blocks, document=name), part([words["retained"]], document="other"))
         places = {
             (Path(each.file).parts[0], each.canary) for each in find(tmp_path, words.values())
         }
@@ -36,7 +36,7 @@ async def test_no_byte_of_a_forgotten_document_is_in_the_data(tmp_path: Path) ->
             await flow.caller.call(ERASE_ARCHIVE, EraseRequest(user="ann", ids=(hit.entry.id,)))
         ).number == 1
     left = {each.canary for each in find(tmp_path, words.values())}
-    assert left == {words[each] for each in ("name", "block", "kept")}
+    assert left == {words[each] for each in ("name", "block", "retained")}
 
     async with (
         running_flow(tmp_path, SERVICES, bus="embedded") as flow,
@@ -45,6 +45,6 @@ async def test_no_byte_of_a_forgotten_document_is_in_the_data(tmp_path: Path) ->
         assert (await client.forget.document(ANN, name)).number == 2
 
     async def gone() -> bool:
-        return {each.canary for each in find(tmp_path, words.values())} == {words["kept"]}
+        return {each.canary for each in find(tmp_path, words.values())} == {words["retained"]}
 
     await wait_until(gone)

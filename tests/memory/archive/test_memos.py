@@ -277,8 +277,8 @@ async def test_of_who_has_opted_out_no_memo_is_stored_or_shown(flow: RunningFlow
 async def test_memos_go_when_what_they_tell_expires(tmp_path: Path) -> None:
     async with running_flow(tmp_path, SERVICES, namespace="a") as flow:
         await chain(flow)
-    kept = {"embeddings": {}, "archive": {"ttl-days": 1, "sweep-seconds": 3_600}}
-    async with running_flow(tmp_path, kept, namespace="a") as flow:
+    retained = {"embeddings": {}, "archive": {"ttl-days": 1, "sweep-seconds": 3_600}}
+    async with running_flow(tmp_path, retained, namespace="a") as flow:
         assert await memos(flow) == []
         assert await memos(flow, query="memo") == []
         assert [page.memo for page in await pages(flow)] == []

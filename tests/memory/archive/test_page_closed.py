@@ -161,7 +161,7 @@ async def test_a_sweep_tells_of_nothing_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     swept: list[None] = []
-    told: list[str] = []
+    reported: list[str] = []
     sweep, publish = Announcing.sweep, Announcing._publish
 
     async def counted(self: Announcing) -> None:
@@ -169,7 +169,7 @@ async def test_a_sweep_tells_of_nothing_twice(
         swept.append(None)
 
     async def noted(self: Announcing, rows: Any) -> None:
-        told.extend(str(row["id"]) for row in rows)
+        reported.extend(str(row["id"]) for row in rows)
         await publish(self, rows)
 
     async def sweeps(number: int) -> None:
@@ -183,10 +183,10 @@ async def test_a_sweep_tells_of_nothing_twice(
             await store(flow, part(["A block."], document=f"d{number}"))
         # One that was under way may have told of a page that was being marked.
         await sweeps(2)
-        assert len(set(told)) == 3
-        before = len(told)
+        assert len(set(reported)) == 3
+        before = len(reported)
         await sweeps(3)
-        assert len(told) == before
+        assert len(reported) == before
 
 
 async def test_pages_that_lose_their_memos_are_told_of_again(tmp_path: Path) -> None:

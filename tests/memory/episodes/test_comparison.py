@@ -39,19 +39,19 @@ BAD = episode("bad", "failure", LOOK, 'transfer({"to": "a human"}): no answer', 
 
 
 def test_a_failure_says_what_the_success_did_otherwise() -> None:
-    told = comparison(BAD, GOOD)
+    reported = comparison(BAD, GOOD)
 
-    assert told.comparison == "the success of 2026-03-01 used cancel; did not use transfer"
-    assert told.compared_with == "good"
+    assert reported.comparison == "the success of 2026-03-01 used cancel; did not use transfer"
+    assert reported.compared_with == "good"
 
 
 def test_a_success_says_what_it_did_otherwise_than_the_failure() -> None:
-    told = comparison(GOOD, BAD)
+    reported = comparison(GOOD, BAD)
 
-    assert told.comparison == (
+    assert reported.comparison == (
         "unlike the failure of 2026-03-02, this used cancel; did not use transfer"
     )
-    assert told.compared_with == "bad"
+    assert reported.compared_with == "bad"
 
 
 def test_arguments_that_differ_are_named_with_both_values() -> None:
@@ -117,6 +117,6 @@ def test_a_comparison_is_short_whatever_there_is_to_tell() -> None:
     good = episode("good", "success", *steps(9, "a"), goal=goal)
     bad = episode("bad", "failure", *steps(4, "b"), goal=goal)
 
-    told = comparison(bad, good).comparison
-    assert told.startswith("the success of 2026-03-01 used tool4, tool5, tool6, 2 more")
-    assert count_tokens(told) <= MAX_TOKENS
+    reported = comparison(bad, good).comparison
+    assert reported.startswith("the success of 2026-03-01 used tool4, tool5, tool6, 2 more")
+    assert count_tokens(reported) <= MAX_TOKENS

@@ -45,7 +45,7 @@ class Extraction:
         await self.tell(run(LAST, run_id="last"))
         while (await self.facts.next()).invocation_id != "last":
             pass
-        return self.facts.heard[:-1]
+        return self.facts.received[:-1]
 
 
 def step(observation: str, **other: Any) -> AgentStep:

@@ -100,8 +100,8 @@ async def test_the_model_sees_what_was_said_and_its_facts_are_stored(tmp_path: P
 
 
 async def test_a_task_is_one_completion_for_facts_and_episode(tmp_path: Path) -> None:
-    told = fact("Ann prefers cheap flights.", quote="I like cheap flights")
-    reply = Writes({"facts": [told], "episode": EPISODE})
+    reported = fact("Ann prefers cheap flights.", quote="I like cheap flights")
+    reply = Writes({"facts": [reported], "episode": EPISODE})
     async with (
         flow_with(tmp_path, reply) as (flow, model),
         listening(flow.bus, STORE_FACT.topic) as facts,

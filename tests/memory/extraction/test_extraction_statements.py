@@ -47,7 +47,7 @@ class Extraction:
         while (await self.episodes.next()).metadata != {"run_id": "last"}:
             pass
         for listener in (self.facts, self.episodes):
-            listener.heard.pop()
+            listener.received.pop()
             listener.ids.pop()
 
 
@@ -85,7 +85,7 @@ async def test_the_agents_answer_is_not_a_source(extraction: Extraction) -> None
     await extraction.tell(run("Where do I live?", answer="You live in Oslo. Your dog is Rex."))
     await extraction.wait_until_handled()
 
-    assert extraction.facts.heard == []
+    assert extraction.facts.received == []
 
 
 async def test_a_question_with_one_step_or_none_is_not_a_task(extraction: Extraction) -> None:
@@ -99,7 +99,7 @@ async def test_a_question_with_one_step_or_none_is_not_a_task(extraction: Extrac
     await extraction.tell(run("Fly me to Rome", run_id="r4", steps=[missing, missing, SEARCH]))
     await extraction.wait_until_handled()
 
-    assert extraction.episodes.heard == []
+    assert extraction.episodes.received == []
 
 
 async def test_a_task_becomes_an_episode(extraction: Extraction) -> None:
@@ -192,8 +192,8 @@ async def test_the_flags_of_the_event_are_honoured(extraction: Extraction) -> No
     await extraction.tell(run("I live in Bergen.", steps=steps, run_id="r2", record_episode=False))
     await extraction.wait_until_handled()
 
-    assert [fact.content for fact in extraction.facts.heard] == ["I live in Bergen."]
-    assert [episode.goal for episode in extraction.episodes.heard] == ["I live in Oslo."]
+    assert [fact.content for fact in extraction.facts.received] == ["I live in Bergen."]
+    assert [episode.goal for episode in extraction.episodes.received] == ["I live in Oslo."]
 
 
 async def test_no_credential_is_sent_on(extraction: Extraction) -> None:
@@ -297,7 +297,7 @@ async def test_equal_statements_of_one_message_count_once(extraction: Extraction
     await extraction.tell(run("I like tea. i  like tea! My cat is Tom. " * 500))
     await extraction.wait_until_handled()
 
-    assert [each.content for each in extraction.facts.heard] == ["I like tea.", "My cat is Tom."]
+    assert [each.content for each in extraction.facts.received] == ["I like tea.", "My cat is Tom."]
 
 
 async def test_a_message_gives_at_most_max_statements_and_the_others_are_counted(
@@ -315,7 +315,7 @@ async def test_a_message_gives_at_most_max_statements_and_the_others_are_counted
             await extraction.wait_until_handled()
 
         (rejected,) = report.points("fourtier.learning.rejected_statements")
-    assert [each.content for each in facts.heard] == [
+    assert [each.content for each in facts.received] == [
         f"I have {number} cats." for number in range(100, 120)
     ]
     assert facts.ids == [f"r1/fact/{number}" for number in range(20)]
@@ -334,4 +334,4 @@ async def test_a_message_of_the_largest_size_gives_few_commands(extraction: Extr
     await extraction.tell(run(text))
     await extraction.wait_until_handled()
 
-    assert len(extraction.facts.heard) == 50
+    assert len(extraction.facts.received) == 50

@@ -120,9 +120,9 @@ async def test_what_a_later_conversation_had_changed_is_valid_again_without_it(
 
 
 async def test_the_order_in_which_statements_come_changes_nothing(store: Opened) -> None:
-    told = stated(HIDEOUT, (1, "c1"), (2, "c2"), (2, "c1"), (3, "c3"))
+    reported = stated(HIDEOUT, (1, "c1"), (2, "c2"), (2, "c1"), (3, "c3"))
     ends: list[Sequence[FactRecord]] = []
-    for order in [*permutations(told)][::5]:
+    for order in [*permutations(reported)][::5]:
         for each in (*order, *order[:2]):  # some come again
             await store.facts.store([each])
         ends.append(await facts(store))
@@ -133,7 +133,7 @@ async def test_the_order_in_which_statements_come_changes_nothing(store: Opened)
 
 
 async def test_only_the_latest_statements_are_kept(store: Opened) -> None:
-    told = [(hours, f"c{hours}") for hours in range(MAX_EARLIER + 5)]
+    reported = [(hours, f"c{hours}") for hours in range(MAX_EARLIER + 5)]
     await store.facts.store(stated(HIDEOUT, *reported[::-1]))
     (fact,) = await facts(store)
     assert [each.source for each in fact.earlier] == [

@@ -119,7 +119,7 @@ async def test_hobbies_stand_beside_each_other_and_homes_do_not(tmp_path: Path) 
 
         await wait_until(valid)
 
-    assert [each.attribute for each in facts.heard] == ["", "", "home", "home"]
+    assert [each.attribute for each in facts.received] == ["", "", "home", "home"]
 
 
 async def test_promotion_replaces_what_a_line_has_corrected(tmp_path: Path) -> None:

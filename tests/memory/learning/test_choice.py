@@ -97,7 +97,7 @@ async def test_with_the_bundled_model_alone_rules_extract_and_promote(
         await talk(flow, "I sing in Rome.", conversation="c2")
         while (await facts.next()).source != "c2":
             pass
-        assert facts.heard[-1].content == "I sing in Rome."
+        assert facts.received[-1].content == "I sing in Rome."
 
     for service in ("extraction", "promotion"):
         assert f"{service} learns by rule: no model is asked; to learn more" in caplog.text

@@ -60,8 +60,8 @@ async def converse(
     before = sum(page.entries for page in await pages(flow, user))
     for number, text in enumerate(texts, start=first):
         speaker = ("Mia", "Tom")[number % 2]
-        told = turn(number, text, speaker=speaker, conversation_id=conversation_id, user=user)
-        await tell(flow, told.model_copy(update={"turn_id": f"{conversation_id}-{number}"}))
+        reported = turn(number, text, speaker=speaker, conversation_id=conversation_id, user=user)
+        await tell(flow, reported.model_copy(update={"turn_id": f"{conversation_id}-{number}"}))
     await archived(flow, before + len(texts), user)
     await end(flow, conversation_id, user)
 

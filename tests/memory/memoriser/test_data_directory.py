@@ -13,14 +13,14 @@ from tests.support.model import scripted_model
 
 
 async def test_no_byte_of_forgotten_words_is_in_the_data_of_a_stopped_flow(tmp_path: Path) -> None:
-    word, kept = canary(), canary()
+    word, retained = canary(), canary()
     async with (
         scripted_model(script=retelling) as model,
         running_flow(tmp_path, by_model(), bus="embedded", settings=model.settings) as flow,
     ):
-        await converse(flow, [f"The {word} is silver.", f"The {kept} is deep."])
+        await converse(flow, [f"The {word} is silver.", f"The {retained} is deep."])
         await memo_of(flow)
-        await converse(flow, [f"A dog at the {kept}."], conversation_id="c2", first=9)
+        await converse(flow, [f"A dog at the {retained}."], conversation_id="c2", first=9)
         before = await memo_of(flow, "c2")
         assert word in before.content, "it spread by the context"
         times = {each.file: each.times for each in find(tmp_path / "archive", [word])}
@@ -34,4 +34,4 @@ async def test_no_byte_of_forgotten_words_is_in_the_data_of_a_stopped_flow(tmp_p
 
     left = find(tmp_path, [word])
     assert left == []
-    assert find(tmp_path / "archive", [kept])
+    assert find(tmp_path / "archive", [retained])

@@ -38,7 +38,7 @@ async def test_beyond_max_invocations_a_record_is_not_read(
         await promotion.wait_until_handled()
 
     assert len(episode.steps) == 3
-    assert [each.invocation_id for each in promotion.facts.heard] == ["r0", "r1", "r2"]
+    assert [each.invocation_id for each in promotion.facts.received] == ["r0", "r1", "r2"]
     assert "promoted by its first 3 invocations" in caplog.text
 
 
@@ -66,7 +66,7 @@ async def test_one_conversation_gives_at_most_max_facts(tmp_path: Path) -> None:
         await promotion.episodes.next()
         await promotion.wait_until_handled()
 
-    assert [each.content for each in promotion.facts.heard] == [
+    assert [each.content for each in promotion.facts.received] == [
         "I have 10 cats.",
         "I have 10 dogs.",
         "I have 11 cats.",

@@ -201,7 +201,7 @@ async def test_where_one_part_stays_unreadable_rules_promote_the_whole(tmp_path:
     ):
         await talk(flow, "I walked on. " * 30, "I live in Oslo. " + "Where is a bakery? " * 30)
         stored = await facts.take(2)
-        told = await episodes.next()
+        reported = await episodes.next()
 
     assert [each.content for each in stored] == ["I walked on.", "I live in Oslo."]
-    assert (told.source, len(told.steps)) == ("c1", 2)
+    assert (reported.source, len(reported.steps)) == ("c1", 2)

@@ -95,8 +95,8 @@ class Promotion:
             pass
         while (await self.episodes.next()).source != "last":
             pass
-        self.facts.heard.pop()
-        self.episodes.heard.pop()
+        self.facts.received.pop()
+        self.episodes.received.pop()
 
 
 @asynccontextmanager
@@ -152,7 +152,7 @@ async def test_only_what_lasts_is_promoted(promotion: Promotion) -> None:
     await promotion.facts.take(3)
     await promotion.wait_until_handled()  # and nothing more
 
-    assert [fact.content for fact in promotion.facts.heard if fact.source == "c1"] == [
+    assert [fact.content for fact in promotion.facts.received if fact.source == "c1"] == [
         "I live in Oslo.",
         "the gate is green.",
         "The train from Bergen arrives at 9:40.",
@@ -174,8 +174,8 @@ async def test_without_a_theme_or_a_second_invocation_there_is_no_episode(
     await promotion.end()
     await promotion.wait_until_handled()
 
-    assert promotion.episodes.heard == []
-    assert promotion.facts.heard == []
+    assert promotion.episodes.received == []
+    assert promotion.facts.received == []
 
 
 async def test_plain_talk_with_the_agent_leaves_no_episode(promotion: Promotion) -> None:
@@ -183,8 +183,8 @@ async def test_plain_talk_with_the_agent_leaves_no_episode(promotion: Promotion)
     await promotion.end()
     await promotion.wait_until_handled()
 
-    assert [fact.invocation_id for fact in promotion.facts.heard] == ["r1"]
-    assert promotion.episodes.heard == []
+    assert [fact.invocation_id for fact in promotion.facts.received] == ["r1"]
+    assert promotion.episodes.received == []
 
 
 @pytest.mark.parametrize(("summary", "number"), [("Used calculator.", 1), ("Used store_fact.", 0)])
@@ -225,7 +225,7 @@ async def test_an_imported_dialogue_gives_facts_and_no_episode(promotion: Promot
 
     assert (fact.content, fact.speaker) == ("We moved to a farm near Bergen.", "Tom")
     assert fact.metadata == {"turn_id": "r1"}
-    assert promotion.episodes.heard == []
+    assert promotion.episodes.received == []
 
 
 async def test_of_very_many_invocations_the_middle_is_left_out(tmp_path: Path) -> None:
@@ -280,8 +280,8 @@ async def test_a_conversation_that_is_gone_leaves_nothing(promotion: Promotion) 
     await promotion.flow.caller.publish(CONVERSATION_ENDED, ended)
     await promotion.wait_until_handled("nobody-knows")
 
-    assert promotion.facts.heard == []
-    assert promotion.episodes.heard == []
+    assert promotion.facts.received == []
+    assert promotion.episodes.received == []
 
 
 async def test_a_malformed_event_goes_to_the_dead_letter_queue(promotion: Promotion) -> None:

@@ -62,10 +62,10 @@ async def test_by_rule_facts_come_from_invocations_that_want_them(tmp_path: Path
         await talk(promotion.flow, facts=(False, True))
         await promotion.wait_until_handled()
 
-    assert [each.content for each in promotion.facts.heard if each.source == "c1"] == [
+    assert [each.content for each in promotion.facts.received if each.source == "c1"] == [
         "My sister Anna lives in Rome."
     ]
-    assert [each.source for each in promotion.episodes.heard] == ["c1"]
+    assert [each.source for each in promotion.episodes.received] == ["c1"]
 
 
 async def test_by_rule_a_conversation_that_is_no_episode_in_part_is_none(tmp_path: Path) -> None:
@@ -73,8 +73,8 @@ async def test_by_rule_a_conversation_that_is_no_episode_in_part_is_none(tmp_pat
         await talk(promotion.flow, episodes=(True, False))
         await promotion.wait_until_handled()
 
-    assert promotion.episodes.heard == []
-    assert len([each for each in promotion.facts.heard if each.source == "c1"]) == 2
+    assert promotion.episodes.received == []
+    assert len([each for each in promotion.facts.received if each.source == "c1"]) == 2
 
 
 async def test_a_model_is_not_asked_where_nothing_is_wanted(tmp_path: Path) -> None:
@@ -111,11 +111,11 @@ async def test_of_a_model_too_only_what_is_wanted_is_stored(tmp_path: Path) -> N
         await talk(flow, facts=(False, True), episodes=(False, True))
         stored = await facts.next()
         await talk(flow, facts=(False, True), conversation="c2")
-        told = await episodes.next()
+        reported = await episodes.next()
         again = await facts.next()
 
     assert (stored.content, stored.invocation_id) == (
         "Ann's sister Anna lives in Rome.",
         "c1/r1",  # where it was said, and not in the line that the model named
     )
-    assert (told.source, again.source) == ("c2", "c2")
+    assert (reported.source, again.source) == ("c2", "c2")

@@ -1,4 +1,4 @@
-"""What is kept of a research: no run of the agent's, and gone with whatever its scope forgets."""
+"""The checkpoint of a research: not a run, and deleted with whatever its scope forgets."""
 
 from pathlib import Path
 

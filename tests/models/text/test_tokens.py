@@ -6,7 +6,7 @@ from fourtier.models.text.tokens import count_tokens
 
 
 @pytest.mark.parametrize(
-    ("text", "least", "most"),
+    ("text", "minimum", "maximum"),
     [
         ("", 0, 0),
         ("x", 1, 1),
@@ -16,8 +16,8 @@ from fourtier.models.text.tokens import count_tokens
         ("Съешь же ещё этих мягких французских булок", 12, 24),
     ],
 )
-def test_the_estimate_is_near_what_tokenizers_count(text: str, least: int, most: int) -> None:
-    assert least <= count_tokens(text) <= most
+def test_the_estimate_is_near_what_tokenizers_count(text: str, minimum: int, maximum: int) -> None:
+    assert minimum <= count_tokens(text) <= maximum
 
 
 def test_more_text_never_costs_less() -> None:

@@ -178,7 +178,7 @@ async def test_a_policy_of_another_value_is_changed(changed: dict[str, Any], wha
 
 
 @pytest.mark.parametrize(
-    ("keeping", "first"),
+    ("policy", "first"),
     [
         (RetentionPolicy(backlog_megabytes=10_000, retention_megabytes=20_000), "retention"),
         (RetentionPolicy(backlog_megabytes=100, retention_megabytes=200), "backlogQuota"),
@@ -186,10 +186,10 @@ async def test_a_policy_of_another_value_is_changed(changed: dict[str, Any], wha
     ],
 )
 async def test_retention_stays_above_the_backlog_all_the_time(
-    keeping: RetentionPolicy, first: str
+    policy: RetentionPolicy, first: str
 ) -> None:
     """Pulsar rejects a retention below the backlog quota, and the other way round."""
-    needs = BusNeeds("acme", "prod", {}, {}, keeping)
+    needs = BusNeeds("acme", "prod", {}, {}, policy)
     steps, admin = await planned(ALL, needs)
     for step in steps:
         if step.act:

@@ -274,13 +274,13 @@ class BusContract:
         volatile = replace(topic, persistent=False)
         async with bus.subscribe(volatile, "readers", Mode.SHARED) as first:
             await bus.publish(volatile, b"heard")
-            heard = await first.receive()
+            received = await first.receive()
         await bus.publish(volatile, b"missed")
         async with bus.subscribe(volatile, "readers", Mode.SHARED) as second:
             await bus.publish(volatile, b"next")
             following = await second.receive()
 
-        assert heard.payload == b"heard"
+        assert received.payload == b"heard"
         assert following.payload == b"next"
 
     async def test_an_exclusive_group_has_one_consumer(self, bus: Bus, topic: Address) -> None:

@@ -36,8 +36,8 @@ _UNCLEAR = re.compile(
 )
 
 
-def agreed_numbers(message: str, most: int) -> tuple[int, ...]:
-    """The numbers from 1 to `most` that a message agrees to; none if it is not a plain yes.
+def agreed_numbers(message: str, maximum: int) -> tuple[int, ...]:
+    """The numbers from 1 to `maximum` that a message agrees to; none if it is not a plain yes.
 
     A yes without numbers agrees to all.
     """
@@ -47,8 +47,8 @@ def agreed_numbers(message: str, most: int) -> tuple[int, ...]:
         return ()
     numbers = {int(word) for word in words if word.isdecimal()}
     others = {word for word in words if not word.isdecimal()}
-    if not others <= _YES | _BESIDES or not numbers <= set(range(1, most + 1)):
+    if not others <= _YES | _BESIDES or not numbers <= set(range(1, maximum + 1)):
         return ()
     if numbers:
         return () if _ALL & others else tuple(sorted(numbers))
-    return tuple(range(1, most + 1)) if others & _YES else ()
+    return tuple(range(1, maximum + 1)) if others & _YES else ()

@@ -284,10 +284,10 @@ def _wordless(item: WorkingMemoryItem, forgotten: str) -> WorkingMemoryItem:
     """An item of a run that has forgotten something: its words may tell what that was."""
     if item.type == "answer":
         return item.model_copy(update={"content": forgotten})
-    kept = {
+    retained = {
         name: item.metadata[name] for name in ("tool", "status", _ASKED_AT) if name in item.metadata
     }
-    return item.model_copy(update={"content": _NOT_STORED, "metadata": kept})
+    return item.model_copy(update={"content": _NOT_STORED, "metadata": retained})
 
 
 def _step(kinds: dict[str, WorkingMemoryItem]) -> AgentStep:

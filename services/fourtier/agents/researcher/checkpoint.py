@@ -143,7 +143,7 @@ class StoredEnd(Message):
         cls, number: int, evidence: Iterable[Evidence], notes: Iterable[Note], receipt: Receipt
     ) -> Self:
         """Without the content of the entries; `notes` are those of the model."""
-        kept = (
+        retained = (
             StoredEvidence(
                 found=Found.of(each.entry, each.score),
                 round=each.round,
@@ -155,7 +155,7 @@ class StoredEnd(Message):
         )
         return cls(
             round=number,
-            evidence=tuple(kept),
+            evidence=tuple(retained),
             notes=tuple(StoredNote.of(note) for note in notes if note.content),
             receipt=receipt,
         )

@@ -92,9 +92,9 @@ class RolesByModel:
         entries, shown = self._material.entries(findings.newest, "\n".join(beside))
         findings.read.update(each.entry.id for each in shown)
         written = await self._ask("integrate", [*beside, entries], WrittenNotes)
-        kept = tuple(islice(self._checked(findings, written.notes), _NOTES))
-        log.info("The model wrote %d notes, %d are kept.", len(written.notes), len(kept))
-        return kept or findings.notes
+        retained = tuple(islice(self._checked(findings, written.notes), _NOTES))
+        log.info("The model wrote %d notes, %d are kept.", len(written.notes), len(retained))
+        return retained or findings.notes
 
     async def check(self, findings: Findings) -> bool:
         """What the model says of the notes; without notes, or new entries, it is not asked."""

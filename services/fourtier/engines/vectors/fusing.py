@@ -40,13 +40,13 @@ def _legs_of(identity: str, by_leg: Mapping[str, Mapping[str, Found]]) -> dict[s
 def grouped(found: Sequence[Hit], group: Group) -> list[Hit]:
     """The best of each group; a point without one value in the field is a group of its own."""
     numbers: Counter[str | int] = Counter()
-    kept: list[Hit] = []
+    retained: list[Hit] = []
     for each in found:
         value = each.payload.get(group.field)
         if value is None or isinstance(value, list):
-            kept.append(each)
+            retained.append(each)
             continue
         numbers[value] += 1
         if numbers[value] <= group.size:
-            kept.append(each)
-    return kept
+            retained.append(each)
+    return retained

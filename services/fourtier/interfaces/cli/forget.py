@@ -178,10 +178,10 @@ def _what_remains(flow: str, unknown: int) -> str:
     from fourtier.flows.model import read_flow
 
     hours = read_flow(flow).bus.topics.retention_hours
-    kept = f"after {hours} hours (retention-hours)" if hours else "when its ledger is closed"
+    retained = f"after {hours} hours (retention-hours)" if hours else "when its ledger is closed"
     bus = (
         "What was sent on the bus is on its disk until every service has handled it: with the "
-        f"embedded bus some minutes more, on Pulsar it goes {kept}."
+        f"embedded bus some minutes more, on Pulsar it goes {retained}."
     )
     stores = (
         "Neo4j and Qdrant rewrite their files in their own time. Backups and exported logs have "
@@ -216,15 +216,15 @@ def _words(text: str) -> "Sequence[str]":
     return re.findall(r"[\w'-]+", text.casefold())
 
 
-def _numbers(answer: str, most: int) -> list[int]:
+def _numbers(answer: str, maximum: int) -> list[int]:
     """The numbers in an answer.
 
     Raises:
         BadParameter: something in it is none of those that were shown.
     """
     parts = answer.replace(",", " ").split()
-    if not all(part.isdecimal() and 1 <= int(part) <= most for part in parts):
-        raise typer.BadParameter(f"{answer!r}: name numbers from 1 to {most}")
+    if not all(part.isdecimal() and 1 <= int(part) <= maximum for part in parts):
+        raise typer.BadParameter(f"{answer!r}: name numbers from 1 to {maximum}")
     return [int(part) for part in parts]
 
 

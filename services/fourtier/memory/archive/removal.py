@@ -55,10 +55,10 @@ class ArchiveRemoval:
         pages = {entry.page_id for entry in entries}
         left = [each for each in await self._store.on_pages(scope, pages) if each.id not in gone]
         empty = sorted(pages - {each.page_id for each in left})
-        ended, kept = await self._emptied(scope, states.values(), empty)
+        ended, retained = await self._emptied(scope, states.values(), empty)
         stale = await self._store.memos.stale(pages)
         await stale.drop(self.drop)
-        changed_sources = dict(stale.states) | {each.source: each for each in (*kept, *ended)}
+        changed_sources = dict(stale.states) | {each.source: each for each in (*retained, *ended)}
         following = new_id()
         rows = [replace(each, version=following).to_row(new_id()) for each in ended]
         await self._graph.write(
@@ -119,12 +119,12 @@ class ArchiveRemoval:
         The next entry of one that is left without its last page begins a new one.
         """
         ended: list[SourceState] = []
-        kept: list[SourceState] = []
+        retained: list[SourceState] = []
         for state in states:
             numbers = range(1, state.page + 1)
             pages = [state.source.page_id(number) for number in numbers]
             there = {str(row["id"]) for row in await self._store.pages(scope, pages)} - set(empty)
             last_is_gone = bool(pages) and pages[-1] not in there
             after = replace(state, closed=True) if last_is_gone else state
-            (kept if there else ended).append(after)
-        return ended, kept
+            (retained if there else ended).append(after)
+        return ended, retained

@@ -190,15 +190,15 @@ class FactForgetting:
         """
         versions = await self._graph.versions([scope])
         known = await self._graph.by_ids(dict.fromkeys(ids, scope))
-        kept = {name: keep(fact) for name, fact in known.items()}
-        facts = {name: fact for name, fact in known.items() if kept[name] != fact}
+        retained = {name: keep(fact) for name, fact in known.items()}
+        facts = {name: fact for name, fact in known.items() if retained[name] != fact}
         if not facts:
             return 0
         await self._graph.require_versions(versions, {scope})
         affected = {name: ScopedFact(scope, fact) for name, fact in facts.items()}
-        gone = [name for name in facts if kept[name] is None]
+        gone = [name for name in facts if retained[name] is None]
         reduced = {
-            name: ScopedFact(scope, fact) for name in facts if (fact := kept[name]) is not None
+            name: ScopedFact(scope, fact) for name in facts if (fact := retained[name]) is not None
         }
         related = await read_related(self._graph, affected, {})
         notes = without(related.notes, gone)

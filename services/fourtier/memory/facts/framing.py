@@ -53,7 +53,7 @@ _WRONG = re.compile(
     r"|rather\s+than|in\s+place\s+of))\s+"
     r"(?P<wrong>[^,;]{1,60}?)(?P<after>,.*)?$"
 )
-_MOST_WRONG = 6
+_MAX_WRONG = 6
 #: Makes another statement of it: what holds in summer says nothing of the rest of the year.
 _WHEN = re.compile(
     r"\b(?:in|during|every|each|over|for)\s+(?:the\s+)?(?P<season>summer|winter|spring|autumn"
@@ -208,7 +208,7 @@ def read_framing(text: str) -> Framing:
 def _corrected(framing: Framing) -> Framing:
     """Without the value that is said to be wrong."""
     found = _WRONG.search(framing.text)
-    if found is None or len(found["wrong"].split()) > _MOST_WRONG:
+    if found is None or len(found["wrong"].split()) > _MAX_WRONG:
         return framing
     wrong = terms(found["wrong"])
     head = terms(found["wrong"].split()[-1])

@@ -19,7 +19,7 @@ COLLECTION = Collection(
     "facts", Fields(keywords=("valid", _NAMES, _KEYS)), rebuild="fourtier facts reindex"
 )
 #: Written forms of names that are counted; a scope's quota of facts is far below that.
-_MOST_NAMES = 100_000
+_MAX_NAMES = 100_000
 _VALID = Equals("valid", "yes")
 #: Texts in one call; a call takes 512, and a message on the bus a few megabytes.
 _TEXTS_AT_ONCE = 128
@@ -62,7 +62,7 @@ class FactIndex:
         With the key of a name only the facts that mention this one too.
         """
         where = [_VALID, Equals(_KEYS, beside)] if beside else [_VALID]
-        return await self._vectors.facet(scope, _NAMES, _MOST_NAMES, where)
+        return await self._vectors.facet(scope, _NAMES, _MAX_NAMES, where)
 
     async def similar(self, scope: Scope, query: str, limit: int) -> list[Hit]:
         """Find by meaning alone, best first; superseded facts too."""

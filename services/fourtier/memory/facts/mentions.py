@@ -12,7 +12,7 @@ from fourtier.models.text.proper_names import name_key, proper_names
 from fourtier.schema.message import Scope
 
 #: Names of one fact: a text of 8,000 characters may be a list of them.
-_MOST = 64
+_MAX_NAMES = 64
 #: Speakers that are not names: what the assistant says, and dialogue that was imported without any.
 _NOBODY = frozenset({"user", "assistant", "system", "tool", "human", "bot"})
 
@@ -29,7 +29,7 @@ def mentioned(each: ScopedFact) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in names:
         found.setdefault(name_key(name), name)
-    return dict(list(found.items())[:_MOST])
+    return dict(list(found.items())[:_MAX_NAMES])
 
 
 def keys_of(names: Iterable[str]) -> list[str]:

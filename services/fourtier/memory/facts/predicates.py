@@ -82,13 +82,13 @@ _DEGREES = ("just", "only", "currently", "mostly")
 _ADVERBS = frozenset(
     (*_DEGREES, "recently", "finally", "still", "officially", "already", "since", "always", "also")
 )
-_MOST_SUBJECT = 6
-_MOST_WORDS = 25
+_MAX_SUBJECT = 6
+_MAX_WORDS = 25
 
 
 def read_predicates(text: str) -> Iterator[Triple]:
     """The ways to read a text, the likeliest first."""
-    if len(text.split()) <= _MOST_WORDS:
+    if len(text.split()) <= _MAX_WORDS:
         yield from read_endings(text)
         yield from _done(text)
 
@@ -134,7 +134,7 @@ def _gone(phrase: str) -> Iterator[Triple]:
 def _done(text: str) -> Iterator[Triple]:
     """Behind the shortest phrase that is somebody, the first word that can be a verb."""
     words = text.split()
-    for length in range(1, min(len(words), _MOST_SUBJECT + 1)):
+    for length in range(1, min(len(words), _MAX_SUBJECT + 1)):
         phrase = " ".join(words[:length])
         subject = read_subject(phrase)
         if subject is None:

@@ -36,9 +36,9 @@ _THIS = re.compile(r"\s(?:this|these)\s(?=\w)")
 _PERIOD = re.compile(r"\s(?:for\s+)?this\s+(?:year|month|week|season|term|semester)\b")
 _MARKS = re.compile(r"[_\s.,;:!\"]+")
 _MINE = frozenset(["my", "our"])
-_MOST_WORDS = 20
-_MOST_SUBJECT_WORDS = 5
-_MOST_BARE = 5
+_MAX_WORDS = 20
+_MAX_SUBJECT_WORDS = 5
+_MAX_BARE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +115,14 @@ def is_shorter_name(new: Thing, old: Thing) -> bool:
 def read_thing(phrase: str) -> Thing | None:
     """Read a noun phrase; None when it names no thing on its own."""
     words = _THIS.sub(" ", _PERIOD.sub("", phrase)).split()
-    if not 0 < len(words) <= _MOST_WORDS or (len(words) == 1 and not _is_bare(words)):
+    if not 0 < len(words) <= _MAX_WORDS or (len(words) == 1 and not _is_bare(words)):
         return None
     first = words[0].casefold()
     if RELATIVE & set(words[1:]):
         return _described(words) if first == "the" and words[-1] not in RELATIVE else None
     if NOT_IN_A_NAME & set(words):
         return None
-    return _owned(SPEAKER, words[1:]) if first in _MINE else _of_others(phrase, words)
+    return _possession(SPEAKER, words[1:]) if first in _MINE else _of_others(phrase, words)
 
 
 def _of_others(phrase: str, words: list[str]) -> Thing | None:
@@ -176,7 +176,7 @@ def read_whole(phrase: str) -> Subject | None:
 
 def _of_speaker(words: list[str]) -> Subject | None:
     """Somebody of the speaker's: "my sister", "my brother John"."""
-    if not 0 < len(words) <= _MOST_SUBJECT_WORDS:
+    if not 0 < len(words) <= _MAX_SUBJECT_WORDS:
         return None
     if len(words) > 1 and words[-1][0].isupper() and not words[0][0].isupper():
         return _named_person(words)
@@ -195,7 +195,7 @@ def read_kind(phrase: str) -> Subject | None:
     """A kind of thing, or one that has a name in its own: "baseball", "Tunisia football team"."""
     words = phrase.split()
     closed = NOBODY | NOT_IN_A_NAME | PREPOSITIONS
-    if 0 < len(words) <= _MOST_SUBJECT_WORDS and not closed & {word.casefold() for word in words}:
+    if 0 < len(words) <= _MAX_SUBJECT_WORDS and not closed & {word.casefold() for word in words}:
         return Subject(plain(phrase), unique=True)
     return None
 
@@ -207,7 +207,7 @@ def _is_bare(words: list[str]) -> bool:
         first[:1].isupper()
         and first.casefold() not in NOBODY | {"i", "we"}
         and "'" not in first
-        and len(words) <= _MOST_BARE
+        and len(words) <= _MAX_BARE
         and all(word.islower() or word.isdigit() for word in rest)
     )
 
@@ -230,7 +230,7 @@ def _possessed(phrase: str) -> Thing | None:
     return _named(plain(match["owner"]), match["rest"].split())
 
 
-def _owned(owner: str, words: list[str]) -> Thing | None:
+def _possession(owner: str, words: list[str]) -> Thing | None:
     """`words` behind "my"; "my wife's name" is the name of somebody else."""
     match = _POSSESSIVE.match(" ".join(words))
     if match is None:

@@ -67,8 +67,8 @@ _QUALITY = re.compile(
     re.IGNORECASE,
 )
 #: More words are not a plain value.
-_MOST_WORDS = 5
-_MOST_AFTER_NUMBER = 6
+_MAX_WORDS = 5
+_MAX_AFTER_NUMBER = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def _number(text: str, match: re.Match[str]) -> Value | None:
     after = text[match.end() :]
     more = MORE.search(after)
     rest = after[: more.start()] if more else after
-    if len(rest.split()) > _MOST_AFTER_NUMBER:
+    if len(rest.split()) > _MAX_AFTER_NUMBER:
         return None
     sign = " ".join(_CURRENCIES[sign] for sign in _CURRENCIES if sign in match[0] + rest)
     first = " ".join(word for word in rest.split()[:3] if not word[0].isdigit())
@@ -130,7 +130,7 @@ def _place(rest: str) -> Value | None:
     """So "at home", "in the drawer", "with Vodafone": of which a newer one must say so."""
     more = MORE.search(rest)
     words = (rest[: more.start()] if more else rest).split()
-    if not 0 < len(words) <= _MOST_WORDS:
+    if not 0 < len(words) <= _MAX_WORDS:
         return None
     numbered = any(character.isdigit() for word in words for character in word) or (
         len(words) > 1 and len(words[-1]) == 1
@@ -162,7 +162,7 @@ def _plain_words(text: str, *, cased: bool) -> Value | None:
         return Value("place", terms(numbered["noun"]))
     more = MORE.search(text)
     words = _ARTICLE.sub("", text[: more.start()] if more else text).split()
-    if not words or len(words) > _MOST_WORDS or NOT_IN_A_NAME & {word.casefold() for word in words}:
+    if not words or len(words) > _MAX_WORDS or NOT_IN_A_NAME & {word.casefold() for word in words}:
         return None
     return Value(
         "words" if cased else "name", whole=more is None or _is_whole(text[more.start() :])

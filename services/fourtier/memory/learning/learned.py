@@ -29,9 +29,9 @@ class Learned:
     facts: tuple[StoreFactRequest, ...] = ()
     episode: StoreEpisodeRequest | None = None
 
-    def read_at(self, moment: datetime) -> Self:
+    def read_at(self, time: datetime) -> Self:
         """The same, made of a record that was read then."""
-        read = {"learned_at": moment}
+        read = {"learned_at": time}
         return replace(
             self,
             facts=tuple(fact.model_copy(update=read) for fact in self.facts),

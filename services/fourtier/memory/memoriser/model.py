@@ -98,7 +98,7 @@ class MemoByModel:
 
     def _checked(self, written: str, said: str) -> str:
         """The sentences that were said, as many as a memo may have; empty if too few are."""
-        kept: list[str] = []
+        retained: list[str] = []
         left, dropped = self._memo_tokens, 0
         for sentence in sentences(in_one_line(written)):
             cost = count_tokens(sentence)
@@ -107,10 +107,10 @@ class MemoByModel:
                 dropped += cost
             elif cost <= left:
                 left -= cost
-                kept.append(sentence)
+                retained.append(sentence)
         tokens = self._memo_tokens - left
         log.info("Of a memo of the model %d tokens are kept, %d were not said.", tokens, dropped)
-        return " ".join(kept)[:MAX_MEMO] if tokens >= _LEFT * (tokens + dropped) else ""
+        return " ".join(retained)[:MAX_MEMO] if tokens >= _LEFT * (tokens + dropped) else ""
 
 
 def _line(entry: ArchiveEntry) -> str:

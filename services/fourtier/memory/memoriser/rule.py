@@ -75,7 +75,7 @@ class MemoByRule:
 def _memo(page: ClosedPage) -> str:
     head = _head(page)
     found = list(_sentences(page))
-    taken = _most_telling(found, MAX_TOKENS - count_tokens(head), page)
+    taken = _best(found, MAX_TOKENS - count_tokens(head), page)
     if taken:
         return f"{head} {_quoted(taken, page)}"
     # Code, small talk, or one endless sentence: how it begins.
@@ -113,7 +113,7 @@ def _read(place: int, entry: ArchiveEntry, text: str) -> _Sentence:
     return _Sentence(place, entry.speaker, text, weight, terms(text), specific | named)
 
 
-def _most_telling(found: Sequence[_Sentence], tokens: int, page: ClosedPage) -> Sequence[_Sentence]:
+def _best(found: Sequence[_Sentence], tokens: int, page: ClosedPage) -> Sequence[_Sentence]:
     """As many of the best as fit, in the order of the page."""
     often = Counter(term for each in found for term in each.terms)
     left = [each for each in found if each.weight > 0 and each.terms]

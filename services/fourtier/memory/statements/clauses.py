@@ -82,7 +82,7 @@ _TO = re.compile(
     r"\bto\s+[a-z]+\b|\b(?:can|do|does|don't|doesn't|can't|won't|not|never|let|help|make|see"
     r"|hear)\b"
 )
-_MOST_CLAUSES = 4
+_MAX_CLAUSES = 4
 _LEAST_WORDS = 2
 _LONGEST = 300
 
@@ -95,7 +95,7 @@ def standalone_clauses(sentence: str) -> list[str]:
     if len(text) > _LONGEST or _FRAME.match(text) or _BOUND.search(text):
         return [sentence]
     parts = [each for part in _CUT.split(text) for each in _same_subject(part.strip(" ,"))]
-    if not 1 < len(parts) <= _MOST_CLAUSES or not all(map(_stands, parts)):
+    if not 1 < len(parts) <= _MAX_CLAUSES or not all(map(_stands, parts)):
         return [sentence]
     if any(_LEANS.search(part) for part in parts[1:]) or not all(map(_is_state, parts)):
         return [sentence]

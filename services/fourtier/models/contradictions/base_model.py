@@ -62,10 +62,10 @@ class BaseModel:
         new |= {f"{_PREFIX}{name}": array for name, array in parameters.items()}
         gone = {f"{name}{part}" for name in new for part in ("_q", "_scale", "_f")} | set(new)
         nodes = [each for each in changed.graph.node if not gone & set(each.output)]
-        kept = [each for each in changed.graph.initializer if each.name not in gone]
+        retained = [each for each in changed.graph.initializer if each.name not in gone]
         del changed.graph.node[:], changed.graph.initializer[:]
         changed.graph.node.extend(nodes)
-        changed.graph.initializer.extend(kept)
+        changed.graph.initializer.extend(retained)
         changed.graph.initializer.extend(
             numpy_helper.from_array(np.ascontiguousarray(array, np.float32), name)
             for name, array in new.items()

@@ -1,7 +1,7 @@
 """Classes of what orders an assistant about, or tells of what it may do: each by its grammar.
 
 A statement about the user, or about the world, has a subject that is not the assistant. So these
-are not statements: what is said to a program ("Robot, ...", "to whoever reads this"); what a program
+are not statements: what is said to a program ("Robot, ...", "to whoever reads this"); what one
 ought to do, may do or is; who may command it and what was consented to in advance; words that are
 to switch something; rules and checks that are told to be gone; a rule for ever after that nobody is
 the subject of; and an imperative, unless it asks for something for the speaker alone. The classes

@@ -99,8 +99,8 @@ def without_orders(text: str) -> str:
     """What is told of a task, without the sentences that are orders for the tasks to come."""
     if not _holds_order(text):
         return text
-    kept = [each for each in _SENTENCE_END.split(text) if not _holds_order(each)]
-    return " ".join(each for each in kept if each.strip())
+    retained = [each for each in _SENTENCE_END.split(text) if not _holds_order(each)]
+    return " ".join(each for each in retained if each.strip())
 
 
 def is_order_in_step(text: str) -> bool:

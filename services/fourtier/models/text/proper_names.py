@@ -45,7 +45,7 @@ _INNER = frozenset({"&", "of", "for", "de", "la", "van", "von", "der", "the"})
 #: Characters of a name, and of a word that is looked at for its ending.
 _SHORTEST, _LONGEST, _LONG_WORD = 3, 100, 6
 #: Words of a name; a longer run is a heading.
-_MOST_WORDS = 6
+_MAX_WORDS = 6
 
 
 def proper_names(text: str) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ def _names_of_run(text: str, run: re.Match[str], small: frozenset[str]) -> Itera
             if last and len(words) == 1 and _is_exclamation(text, run):
                 words = []
         name = " ".join(words)
-        if words and len(words) <= _MOST_WORDS and not _is_no_name(words):
+        if words and len(words) <= _MAX_WORDS and not _is_no_name(words):
             yield name
 
 

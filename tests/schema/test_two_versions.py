@@ -176,8 +176,8 @@ async def test_services_handle_messages_of_other_versions(tmp_path: Path) -> Non
         running_flow(tmp_path, ROAD, settings=model.settings) as flow,
         old_client(flow.bus) as client,
     ):
-        heard = {handler.topic.name for _, handler in declared_handlers(list(ROAD))}
-        topics = {name: topic for name, topic in RELEASE.topics.items() if name in heard}
+        received = {handler.topic.name for _, handler in declared_handlers(list(ROAD))}
+        topics = {name: topic for name, topic in RELEASE.topics.items() if name in received}
         for name, topic in sorted(topics.items(), key=events_last):
             for message in messages(topic.payload).values():
                 # Of whoever has opted out nothing that comes later would be stored.
