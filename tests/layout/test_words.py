@@ -6,6 +6,8 @@ either; phrases. What the field itself calls so is excepted, one by one.
 """
 
 import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -107,59 +109,59 @@ FIELD = ("heartbeat", "handshake", "backpressure", "concurrency", "liveness", "d
 #: This list, what an earlier release wrote, and what people say in labelled data.
 EXEMPT = ("tests/layout/test_words.py", "tests/data/", "schema/released/", "uv.lock", "LICENSE")
 
+Places = Mapping[str, Sequence[tuple[Path, int]]]
 FILES = files(EXEMPT)
-ALL_NAMES = [
-    (path, f"{path}:{line}: {name}", f" {' '.join(parts(name))} ")
-    for path, text in FILES.items()
-    for line, name in names(path, text)
-]
-ALL_LINES = [
-    (path, f"{path}:{number}: {line.strip()}", line, set(parts(line)))
-    for path, text in FILES.items()
-    for number, line in enumerate(text.splitlines(), 1)
-]
+#: Files and lines of each name, and of each line of text.
+ALL_NAMES = defaultdict[str, list[tuple[Path, int]]](list)
+ALL_LINES = defaultdict[str, list[tuple[Path, int]]](list)
+for _path, _text in FILES.items():
+    for _line, _name in names(_path, _text):
+        ALL_NAMES[_name].append((_path, _line))
+    for _line, _content in enumerate(_text.splitlines(), 1):
+        ALL_LINES[_content].append((_path, _line))
+PARTS = {text: parts(text) for text in (*ALL_NAMES, *ALL_LINES)}
 
 
 def is_excepted(path: Path, word: str) -> bool:
     return any(str(path).startswith(start) and word == each for start, each in EXCEPTIONS)
 
 
-@pytest.mark.parametrize(("old", "new"), (NAMES | WORDS).items(), ids=NAMES | WORDS)
-def test_no_name_has_an_old_word(old: str, new: str) -> None:
-    found = [
-        place
-        for path, place, words in ALL_NAMES
-        if f" {old} " in words and not is_excepted(path, old)
+def places(texts: Iterable[str], among: Places, word: str = "") -> list[str]:
+    """Where the texts stand, but for where the word is excepted."""
+    return [
+        f"{path}:{line}: {text.strip()}"
+        for text in texts
+        for path, line in among[text]
+        if not is_excepted(path, word)
     ]
 
-    assert not found, f"{old} is {new} now"
+
+@pytest.mark.parametrize(("old", "new"), (NAMES | WORDS).items(), ids=NAMES | WORDS)
+def test_no_name_has_an_old_word(old: str, new: str) -> None:
+    named = [name for name in ALL_NAMES if f" {old} " in f" {' '.join(PARTS[name])} "]
+
+    assert not places(named, ALL_NAMES, old), f"{old} is {new} now"
 
 
 @pytest.mark.parametrize(("old", "new"), WORDS.items(), ids=WORDS)
 def test_no_sentence_has_an_old_word(old: str, new: str) -> None:
-    found = [
-        place for path, place, _, words in ALL_LINES if old in words and not is_excepted(path, old)
-    ]
+    lines = [line for line in ALL_LINES if old in PARTS[line]]
 
-    assert not found, f"say {new}"
+    assert not places(lines, ALL_LINES, old), f"say {new}"
 
 
 @pytest.mark.parametrize(("old", "new"), PHRASES.items(), ids=PHRASES)
 def test_an_old_phrase_stays_away(old: str, new: str) -> None:
     pattern = re.compile(old, re.IGNORECASE)
 
-    found = [place for _, place, line, _ in ALL_LINES if pattern.search(line)]
-
-    assert not found, f"say {new}"
+    assert not places(filter(pattern.search, ALL_LINES), ALL_LINES), f"say {new}"
 
 
 @pytest.mark.parametrize(("start", "word"), EXCEPTIONS, ids=" ".join)
 def test_an_exception_is_needed(start: str, word: str) -> None:
-    assert [
-        place
-        for path, place, _, words in ALL_LINES
-        if str(path).startswith(start) and word in words
-    ]
+    lines = [line for line in ALL_LINES if word in PARTS[line]]
+
+    assert [path for line in lines for path, _ in ALL_LINES[line] if str(path).startswith(start)]
 
 
 @pytest.mark.parametrize("word", FIELD)
