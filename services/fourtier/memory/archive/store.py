@@ -86,8 +86,8 @@ class ArchiveStore:
                 *self.memos.removal(stale, other),
             )
         closed = {each.state.source.page_id(number) for each in paged for number in each.closed}
-        changed = {*closed, *other, *(memo.page_id for memo in stale.memos)}
-        return Appended([stored[entry.id] for entry in current], before, sorted(changed))
+        pages = {*closed, *other, *(memo.page_id for memo in stale.memos)}
+        return Appended([stored[entry.id] for entry in current], before, sorted(pages))
 
     async def _placed(
         self,
