@@ -1,10 +1,12 @@
 """Past dialogue: what a line becomes, bad lines, and a bus that goes away in the middle."""
 
 import json
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import stamina
 
 from fourtier.client import client_on
 from fourtier.operations.importing import (
@@ -14,7 +16,6 @@ from fourtier.operations.importing import (
     import_turns,
     read_turns,
 )
-from fourtier.runtime.rpc.retry import Retry
 from fourtier.schema.conversations import DIALOGUE_RECORDED, DialogueTurn
 from fourtier.schema.message import Scope
 from tests.interfaces.cli.support import Command
@@ -22,7 +23,6 @@ from tests.runtime.rpc.support import FailingBus
 from tests.support.listening import listening
 
 TOPIC = DIALOGUE_RECORDED.name
-SOON = Retry(attempts=5, first=0.001, cap=0.001)
 TURN = {
     "conversation_id": "c1",
     "user": "ann",
@@ -30,6 +30,13 @@ TURN = {
     "timestamp": "2026-03-01T10:00:00+00:00",
     "content": "I live in Oslo.",
 }
+
+
+@pytest.fixture(autouse=True)
+def without_pauses() -> Generator[None]:
+    """Retries follow at once; their number stays."""
+    with stamina.set_testing(True, attempts=100, cap=True):
+        yield
 
 
 def line(**changes: Any) -> bytes:
@@ -101,9 +108,19 @@ async def test_a_bus_that_fails_for_a_moment_loses_no_line() -> None:
     bus = FailingBus()
     bus.fails[TOPIC] = 4
     async with client_on(bus) as client, listening(bus, DIALOGUE_RECORDED) as received:
-        result = await import_turns(client, [line()], retry=SOON)
+        result = await import_turns(client, [line()])
         await received.take(1)
     assert result.sent == 1
+    assert bus.published.count(TOPIC) == 5
+
+
+async def test_a_line_that_the_bus_never_takes_is_sent_once() -> None:
+    bus = FailingBus()
+    bus.max_sizes[TOPIC] = 10
+    async with client_on(bus) as client:
+        with pytest.raises(ImportInterruptedError):
+            await import_turns(client, [line()])
+    assert bus.published.count(TOPIC) == 1
 
 
 async def test_a_bus_that_stays_away_interrupts_the_import_with_the_number_of_lines() -> None:
@@ -116,7 +133,7 @@ async def test_a_bus_that_stays_away_interrupts_the_import_with_the_number_of_li
 
         lines = [line(content=f"number {number}") for number in range(500)]
         with pytest.raises(ImportInterruptedError, match="Import the same file again") as raised:
-            await import_turns(client, lines, progress, SOON)
+            await import_turns(client, lines, progress)
     assert 3 <= raised.value.sent < 500
     assert f"after {raised.value.sent} messages" in str(raised.value)
 
@@ -126,16 +143,24 @@ def fourtier(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     return Command(monkeypatch, capsys)
 
 
-def test_the_command_says_how_to_go_on_and_exits_with_1(
-    fourtier: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("fourtier.operations.importing._RETRY", SOON)
+def test_the_command_says_how_to_go_on_and_exits_with_1(fourtier: Command, tmp_path: Path) -> None:
     file = tmp_path / "dialogue.jsonl"
     file.write_bytes(line() * 3)
     fourtier.bus.fails[TOPIC] = 1_000_000
     assert fourtier("import", str(file)) == 1
     assert "the import was interrupted after 0 messages" in fourtier.said
     assert "what was sent already is not doubled" in fourtier.said
+
+
+def test_the_command_says_nothing_of_a_retry_that_helps(
+    fourtier: Command, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "dialogue.jsonl"
+    file.write_bytes(line())
+    fourtier.bus.fails[TOPIC] = 2
+    assert fourtier("import", str(file)) == 0
+    assert fourtier.bus.published.count(TOPIC) == 3
+    assert "stamina" not in caplog.text + fourtier.err
 
 
 def test_the_command_names_bad_lines_and_imports_the_rest(fourtier: Command) -> None:

@@ -9,13 +9,14 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+import stamina
 from pydantic import ValidationError
 
 from fourtier.client import Client
 from fourtier.operations.blocking import iterate_in_thread
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.errors import FourtierError
-from fourtier.runtime.rpc.retry import Retry
+from fourtier.runtime.rpc.retry import is_temporary
 from fourtier.runtime.validation import in_words
 from fourtier.schema.conversations import DialogueTurn
 from fourtier.schema.message import Scope
@@ -25,7 +26,7 @@ _MAX_IN_FLIGHT = 64
 #: Bad lines that are reported with their reasons; the rest are only counted.
 _MAX_REPORTED = 100
 #: A broker that restarts is back within half a minute.
-_RETRY = Retry(attempts=5, first=2.0, cap=16.0)
+_ATTEMPTS = 5
 _Conversation = tuple[Scope, str]
 #: Between two turns of a conversation that have the same time.
 _TURN = timedelta(milliseconds=1)
@@ -77,7 +78,6 @@ async def import_turns(
     client: Client,
     lines: Iterable[bytes],
     progress: Callable[[ImportResult], None] = lambda _: None,
-    retry: Retry | None = None,
     scope: Scope | None = None,
 ) -> ImportResult:
     """Send every good line to the flow.
@@ -87,7 +87,6 @@ async def import_turns(
         lines: as `read_turns` takes them.
         scope: of lines that name no user.
         progress: called after each line with the result so far.
-        retry: for a bus that does not take a message; half a minute in all if it is left out.
 
     Raises:
         ImportInterruptedError: the bus failed, and the retries were used up.
@@ -97,7 +96,7 @@ async def import_turns(
 
     async def send(turn: DialogueTurn) -> None:
         try:
-            await _record(client, turn, retry or _RETRY)
+            await _record(client, turn)
         finally:
             slots.release()
         result.sent += 1
@@ -124,20 +123,13 @@ def _first(group: BaseExceptionGroup[BusError]) -> BusError:
     return _first(error) if isinstance(error, BaseExceptionGroup) else error
 
 
-async def _record(client: Client, turn: DialogueTurn, retry: Retry) -> None:
+async def _record(client: Client, turn: DialogueTurn) -> None:
     """Publish one turn, again when the bus fails: its id makes a repetition harmless."""
-    attempt = 1
-    while True:
-        try:
+    async for attempt in stamina.retry_context(
+        on=is_temporary, attempts=_ATTEMPTS, timeout=None, wait_initial=2.0, wait_max=16.0
+    ):
+        with attempt:
             await client.conversations.record(turn)
-        except BusError as error:
-            pause = retry.pause(attempt, error)
-            if pause is None:
-                raise
-            await asyncio.sleep(pause)
-            attempt += 1
-        else:
-            return
 
 
 class _Line(DialogueTurn):

@@ -1,19 +1,18 @@
 """Write the indexes of all facts and of the archive from their graphs, part by part."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+import stamina
+
 from fourtier.client import Client
-from fourtier.runtime.bus.contract import BusError
-from fourtier.runtime.errors import DeadlineExceededError
-from fourtier.runtime.rpc.retry import Retry
+from fourtier.runtime.rpc.retry import is_temporary
 from fourtier.schema.archive import ReindexArchiveResponse
 from fourtier.schema.facts import ReindexFactsResponse
 
 #: A service that is restarted meanwhile is asked for the same part again.
-_RETRY = Retry(attempts=3, first=1.0)
+_ATTEMPTS = 3
 P = TypeVar("P", ReindexFactsResponse, ReindexArchiveResponse)
 
 
@@ -86,14 +85,10 @@ async def _parts(reindex: Callable[[str], Awaitable[P]]) -> AsyncGenerator[P]:
 
 
 async def _part(reindex: Callable[[str], Awaitable[P]], cursor: str) -> P:
-    """Ask for a part, again where no answer comes: a part that is written twice does no harm."""
-    attempt = 1
-    while True:
-        try:
+    """Ask for a part, again after a temporary error: a part that is written twice does no harm."""
+    async for attempt in stamina.retry_context(
+        on=is_temporary, attempts=_ATTEMPTS, timeout=None, wait_initial=1.0, wait_max=10.0
+    ):
+        with attempt:
             return await reindex(cursor)
-        except (DeadlineExceededError, BusError) as error:
-            pause = _RETRY.pause(attempt, error)
-            if pause is None:
-                raise
-            await asyncio.sleep(pause)
-            attempt += 1
+    raise AssertionError("the last attempt returns or raises")

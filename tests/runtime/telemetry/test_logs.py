@@ -6,6 +6,7 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
+import stamina
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.trace import TracerProvider
 
@@ -84,6 +85,17 @@ def test_others_are_heard_only_when_something_is_wrong(
 
     (line,) = capsys.readouterr().err.splitlines()
     assert line.endswith("W trouble")
+
+
+async def test_a_retry_is_not_a_line_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logs("INFO", "text")
+    with stamina.set_testing(True, attempts=2):
+        async for attempt in stamina.retry_context(on=ValueError):
+            with attempt:
+                if attempt.num == 1:
+                    raise ValueError
+
+    assert capsys.readouterr().err == ""
 
 
 def test_a_second_set_up_takes_the_place_of_the_first(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,10 @@ _TRIES = 20
 async def retry_on_conflict(read_and_write: Callable[[], Awaitable[T]]) -> T:
     """Read and write, from the beginning whenever another writer was first.
 
+    At once and without a pause, as the other writer is done by then: a backoff (`stamina`) would
+    make each conflict cost what waiting costs. And it takes a function, not a block of code: what
+    is written has to be made of what is read in the same attempt.
+
     Raises:
         ConflictError: another writer was first every time.
     """

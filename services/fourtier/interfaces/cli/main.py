@@ -1,5 +1,6 @@
 """The `fourtier` command: sub-commands by theme, and what an error looks like."""
 
+import logging
 import os
 import signal
 import sys
@@ -77,6 +78,8 @@ def _end(_number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _run() -> int:
+    # A retry that helps does not concern a user; one that does not ends with an error.
+    logging.getLogger("stamina").setLevel(logging.ERROR)
     try:
         app()
     except SystemExit as end:  # how typer ends, also after --help

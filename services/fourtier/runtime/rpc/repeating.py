@@ -1,7 +1,8 @@
 """A query that is asked again while the service, or the bus, is away."""
 
-import asyncio
 from typing import TypeVar
+
+import stamina
 
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.errors import UnavailableError
@@ -25,8 +26,14 @@ async def ask_until_answered(caller: Caller, query: Call[Q, A], question: Q, *, 
     Raises:
         CallFailedError: the service answered with another error than that it is unavailable.
     """
-    while True:
-        try:
+    async for attempt in stamina.retry_context(
+        on=(UnavailableError, BusError),
+        attempts=None,
+        timeout=None,
+        wait_initial=pause,
+        wait_max=pause,
+        wait_jitter=0,
+    ):
+        with attempt:
             return await caller.call(query, question)
-        except (UnavailableError, BusError):
-            await asyncio.sleep(pause)
+    raise AssertionError("there is always another attempt")

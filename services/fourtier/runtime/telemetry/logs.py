@@ -87,4 +87,6 @@ def set_up_logs(level: str, log_format: str, redacted: Callable[[str], str] = _a
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
+    # It says of each retry that there is one; what fails is logged where it is retried.
+    logging.getLogger("stamina").setLevel(logging.ERROR)
     logging.getLogger("fourtier").setLevel(level.upper())
