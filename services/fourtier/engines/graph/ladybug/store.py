@@ -55,14 +55,14 @@ class LadybugGraphStore:
 
     There is no index but the one on `id` (the engine's others were seen to give wrong answers), so
     any other condition reads the columns that a statement names, in full. What makes statements
-    fast (times seen at 50,000 facts of 15 properties):
+    fast (times seen at 50,000 nodes of 15 properties):
 
-    - Narrow first, then read by id: `WITH f.id AS wanted MATCH (g:Fact {id: wanted}) RETURN ...`
+    - Narrow first, then read by id: `WITH a.id AS wanted MATCH (b:Thing {id: wanted}) RETURN ...`
       reads the long columns of what was found only (6 ms instead of 20). Do not `collect` in
       between: behind it the engine forgets the ORDER BY of a LIMIT, and takes any rows.
     - A relation from nodes that are named by their ids costs little to follow (1 ms), by
       `WHERE r.id IN $ids`; behind an `UNWIND $ids` it reads all there is (28 ms).
-    - `UNWIND $rows AS row CREATE (f:Fact {id: row.id}) SET ...` for new nodes and `MATCH ... SET`
+    - `UNWIND $rows AS row CREATE (a:Thing {id: row.id}) SET ...` for new nodes and `MATCH ... SET`
       for known ones: a `MERGE` behind an `UNWIND` reads the table (3 ms for 50 rows, not 18).
 
     Whatever is deleted stays in pages of the file that are free, until the file is rewritten

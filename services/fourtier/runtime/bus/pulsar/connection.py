@@ -78,9 +78,9 @@ class PulsarBus:
     one `pulsar-lite`.
 
     Pulsar assigns the keys of a group by the names of its consumers. Ours have one name on all
-    topics, so that all messages with a key go to one process: there the store and the deletion of a
-    fact of one user wait for each other. While consumers come and go that does not hold: each topic
-    is joined and left by itself.
+    topics, so that all messages with a key go to one process: there two commands with one key wait
+    for each other, also on two topics. While consumers come and go that does not hold: each topic is
+    joined and left by itself.
     """
 
     def __init__(
