@@ -23,7 +23,7 @@ async def main() -> None:
         ) as bus,
         open_caller(bus),
         bus.subscribe(topic, "workers", Mode.KEY_SHARED) as busy,
-        bus.subscribe(topic, "workers", Mode.KEY_SHARED),
+        bus.subscribe(topic, "others", Mode.KEY_SHARED),
         bus.subscribe(other, "workers", Mode.SHARED) as idle,
     ):
         under_way = [asyncio.create_task(idle.receive())]

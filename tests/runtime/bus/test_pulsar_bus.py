@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fourtier.runtime.bus.contract import Address, Bus
+from fourtier.runtime.bus.contract import Address, Bus, BusError, Mode
 from fourtier.runtime.bus.embedded.broker import embedded_broker
 from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, Timeouts, connect_pulsar
 from tests.cluster.servers import SERVERS
@@ -16,6 +16,8 @@ REJECTED = Timeouts(operation=5)
 
 
 class TestEmbeddedBus(BusContract):
+    shares_keys = False
+
     @pytest.fixture
     def timeouts(self) -> Timeouts:
         return Timeouts()
@@ -38,6 +40,19 @@ class TestEmbeddedBus(BusContract):
     @pytest.mark.parametrize("timeouts", [REJECTED], ids=["short"])
     async def test_an_exclusive_group_has_one_consumer(self, bus: Bus, topic: Address) -> None:
         await super().test_an_exclusive_group_has_one_consumer(bus, topic)
+
+    async def test_a_group_that_keeps_order_has_one_consumer_after_another(
+        self, bus: Bus, topic: Address
+    ) -> None:
+        async with bus.subscribe(topic, "workers", Mode.KEY_SHARED):
+            with pytest.raises(BusError, match="workers has a consumer in this process"):
+                async with bus.subscribe(topic, "workers", Mode.KEY_SHARED):
+                    pass
+            async with bus.subscribe(topic, "others", Mode.KEY_SHARED) as other:
+                await bus.publish(topic, b"x", key="a")
+                assert (await other.receive()).payload == b"x"
+        async with bus.subscribe(topic, "workers", Mode.KEY_SHARED) as heir:
+            assert (await heir.receive()).payload == b"x"
 
 
 @pytest.mark.cluster

@@ -3,9 +3,8 @@
 import asyncio
 import logging
 import uuid
-from collections import defaultdict
-from collections.abc import AsyncGenerator, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Coroutine, Generator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
@@ -57,30 +56,22 @@ class Timeouts:
     operation: int = 30
 
 
-class _Turn:
-    """Lets the consumers of a group have a topic one after another."""
-
-    def __init__(self) -> None:
-        self.lock = asyncio.Lock()
-        self.consumers = 0
-
-
 class PulsarBus:
     """A connection to a broker, seen from one tenant and namespace.
 
     Batching stays off: it makes a call wait for its delay (seen: 21 ms instead of 0.6 ms).
 
     `pulsar-lite` 0.2 stalls a Key_Shared subscription when a consumer leaves, and moves keys to a
-    new consumer while the old one still works on them. There, one consumer of this connection at a
-    time has a plain shared subscription, in which the order of the messages is the topic's, and the
-    others wait for their turn. A flow opens one consumer for each group; without the turns a second
-    one would silently break the order of the keys. Two processes must not serve the same group of
-    one `pulsar-lite`.
+    new consumer while the old one still works on them. There, the only consumer of such a group has
+    a plain shared subscription, in which the order of the messages is the topic's. A flow opens one
+    consumer for each group; a second one on this connection would break the order of the keys
+    without a word, and is rejected. Two processes must not serve the same group of one
+    `pulsar-lite`.
 
     Pulsar assigns the keys of a group by the names of its consumers. Ours have one name on all
     topics, so that all messages with a key go to one process: there two commands with one key wait
-    for each other, also on two topics. While consumers come and go that does not hold: each topic is
-    joined and left by itself.
+    for each other, also on two topics. While consumers come and go that does not hold: each topic
+    is joined and left by itself.
     """
 
     def __init__(
@@ -100,7 +91,7 @@ class PulsarBus:
         self._timeouts = timeouts
         self._name = uuid.uuid4().hex
         self._producers = Producers(self._create_producer)
-        self._turns: defaultdict[tuple[Address, str], _Turn] = defaultdict(_Turn)
+        self._ordered: set[tuple[Address, str]] = set()
 
     def _url(self, address: Address) -> str:
         domain = "persistent" if address.persistent else "non-persistent"
@@ -140,49 +131,28 @@ class PulsarBus:
         Raises:
             BusError: the broker rejects it, for example a second consumer of an exclusive group.
         """
-        if self._lite and mode is Mode.KEY_SHARED and address.persistent:
-            joining = self._subscribe_in_turn(address, group)
-        else:
-            joining = self._subscribe(address, group, mode)
-        async with joining as consumer:
+        async with AsyncExitStack() as stack:
+            if self._lite and mode is Mode.KEY_SHARED and address.persistent:
+                stack.enter_context(self._only_consumer(address, group))
+                mode = Mode.SHARED
+            consumer = Consumer(persistent=address.persistent)
+            joined = await stack.enter_async_context(self._joined(address, group, mode))
+            pumping = _running(consumer.pump(joined), f"receive {address.name}")
+            await stack.enter_async_context(pumping)
             yield consumer
 
-    @asynccontextmanager
-    async def _subscribe(
-        self, address: Address, group: str, mode: Mode
-    ) -> AsyncGenerator[Consumer]:
-        consumer = Consumer(persistent=address.persistent)
-        async with (
-            self._joined(address, group, mode) as joined,
-            _running(consumer.pump(joined), f"receive {address.name}"),
-        ):
-            yield consumer
-
-    @asynccontextmanager
-    async def _subscribe_in_turn(self, address: Address, group: str) -> AsyncGenerator[Consumer]:
-        turn = self._turns[address, group]
-        turn.consumers += 1
+    @contextmanager
+    def _only_consumer(self, address: Address, group: str) -> Generator[None]:
+        if (address, group) in self._ordered:
+            raise BusError(
+                f"{address.name}: {group} has a consumer in this process, and {_LITE} keeps the "
+                f"order of keys for one: serve it once, or use Pulsar"
+            )
+        self._ordered.add((address, group))
         try:
-            if turn.consumers == 1:
-                async with turn.lock, self._subscribe(address, group, Mode.SHARED) as consumer:
-                    yield consumer
-            else:
-                consumer = Consumer(persistent=True)
-                waiting = self._wait_for_turn(turn, consumer, address, group)
-                async with _running(waiting, f"wait for {address.name}"):
-                    yield consumer
+            yield
         finally:
-            turn.consumers -= 1
-
-    async def _wait_for_turn(
-        self, turn: _Turn, consumer: Consumer, address: Address, group: str
-    ) -> None:
-        async with turn.lock:
-            try:
-                async with self._joined(address, group, Mode.SHARED) as joined:
-                    await consumer.pump(joined)
-            except BusError as error:
-                await consumer.fail(error)
+            self._ordered.discard((address, group))
 
     @asynccontextmanager
     async def _joined(self, address: Address, group: str, mode: Mode) -> AsyncGenerator[Any]:
