@@ -33,8 +33,8 @@ test: install ## Run the tests on the embedded engines
 test-cluster: install ## Run the tests of bus, graph and flows on Pulsar and Neo4j (JDK 17, Maven)
 	@$(RUN) python -m tests.cluster $(RUN) pytest -m cluster
 
-chaos: install ## Break a flow on purpose, replay it and forget, a thousand runs long; ON=cluster takes Pulsar and Neo4j
-	@$(RUN) python -m tests.chaos $(if $(ON),--on=$(ON))
+chaos: install ## Break a flow on purpose, replay it and forget, a thousand runs long; ON=cluster takes Pulsar and Neo4j, BUSY=2 keeps two processors busy with other work
+	@$(RUN) python -m tests.chaos $(if $(ON),--on=$(ON)) $(if $(BUSY),--busy=$(BUSY))
 
 lint: install ## ruff, mypy, pyright and the import rules
 	$(RUN) ruff format --check .

@@ -29,6 +29,7 @@ _EMBEDDED = {
     "test_cost_of_a_turn.py",
     "test_data_directory.py",
     "test_kill.py",
+    "test_lost_index.py",
     "test_kill_research.py",
     "test_wire.py",
 }

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.chaos.busy import busy_machine
 from tests.chaos.endurance import endure_all
 from tests.chaos.faults import NOTHING, Fault, hung, killed, slow_model
 from tests.chaos.floods import malformed
@@ -62,14 +63,15 @@ async def _main(arguments: argparse.Namespace) -> bool:
         faults = [fault for fault in faults if any(word in fault.name for word in arguments.only)]
     faults.insert(0, NOTHING)
     with tempfile.TemporaryDirectory(prefix="fourtier-chaos-") as temporary:
-        trial = await endure_all(
-            arguments.keep or Path(temporary),
-            faults,
-            arguments.runs,
-            cluster=cluster,
-            overloaded=not arguments.only or "load" in arguments.only,
-            report=_print,
-        )
+        async with busy_machine(arguments.busy):
+            trial = await endure_all(
+                arguments.keep or Path(temporary),
+                faults,
+                arguments.runs,
+                cluster=cluster,
+                overloaded=not arguments.only or "load" in arguments.only,
+                report=_print,
+            )
     _print(trial.report)
     return trial.passed
 
@@ -84,6 +86,9 @@ def main() -> int:
         choices=["embedded", "cluster"],
         default="embedded",
         help="the engines; cluster: Pulsar and Neo4j",
+    )
+    parser.add_argument(
+        "--busy", type=int, default=0, help="processes that take the processors meanwhile"
     )
     parser.add_argument("--only", nargs="*", help="faults whose names have one of these words")
     parser.add_argument("--keep", type=Path, help="a new directory in which data and logs stay")

@@ -1,5 +1,6 @@
 """Receive what services send to each other."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -11,6 +12,9 @@ from fourtier.schema.message import Message
 from fourtier.schema.topics import Topic
 
 M = TypeVar("M", bound=Message)
+
+#: Seconds; a test must not wait longer for a message that is never sent.
+_WITHIN = 60.0
 
 
 @dataclass
@@ -27,8 +31,14 @@ class Listener(Generic[M]):
     ids: list[str] = field(default_factory=list)
 
     async def next(self) -> M:
-        """Wait for one message."""
-        delivery = await self.subscription.receive()
+        """Wait for one message; fail when none comes in time."""
+        try:
+            async with asyncio.timeout(_WITHIN):
+                delivery = await self.subscription.receive()
+        except TimeoutError:
+            raise AssertionError(
+                f"no message on {self.topic.name} within {_WITHIN:g} seconds"
+            ) from None
         await delivery.acknowledge()
         self.received.append(self.topic.payload.model_validate_json(delivery.payload))
         self.ids.append(delivery.properties[envelope.ID])

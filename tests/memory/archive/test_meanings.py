@@ -45,6 +45,23 @@ async def test_a_passage_is_embedded_once_and_again_when_its_text_is_another() -
     assert embed.texts[2:] == [later.dated]
 
 
+async def test_what_was_embedded_before_a_failure_is_not_embedded_again() -> None:
+    """As an import of long turns on a machine that is busy with other work."""
+
+    class Failing(Embedding):
+        async def __call__(self, texts: Sequence[str]) -> list[Vector]:
+            if self.texts:
+                raise TimeoutError
+            return await super().__call__(texts)
+
+    meanings = Meanings(Failing())
+    many = [passage(number, f"Text {number}.") for number in range(200)]
+    with pytest.raises(TimeoutError):
+        await meanings.of(many)
+    (first, *_) = many
+    assert first.id in await meanings.of([first])
+
+
 def test_the_context_of_a_passage_points_between_it_and_its_neighbours() -> None:
     row = [passage(number, f"Text {number}.") for number in range(7)]
     windows = Windows.of(each.entry for each in row)

@@ -4,6 +4,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from fourtier.engines.completeness import IndexCompleteness
 from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.memory.archive.entries import Entry, Source
 from fourtier.memory.archive.meanings import Meanings, mean
@@ -23,6 +24,8 @@ from fourtier.schema.message import Scope
 
 log = logging.getLogger(__name__)
 
+#: The command that makes the indexes from the graph.
+REBUILD = "fourtier archive reindex"
 COLLECTION = Collection(
     "archive",
     Fields(
@@ -31,7 +34,7 @@ COLLECTION = Collection(
         dense=(MEANING, CONTEXT),
         sparse=(SparseField(WORDS), SparseField(WINDOW, average_length=80)),
     ),
-    rebuild="fourtier archive reindex",
+    rebuild=REBUILD,
 )
 
 
@@ -42,6 +45,7 @@ class ArchiveIndex:
         self._store = store
         self._vectors = vectors
         self._meanings = Meanings(embed)
+        self.completeness = IndexCompleteness("the index of the archive", REBUILD, self._numbers)
 
     async def bring_in_step(
         self, entries: Sequence[Entry], before: Mapping[str, Entry] | None = None
@@ -152,3 +156,7 @@ class ArchiveIndex:
     async def count(self) -> int:
         """How many passages there are, of all scopes."""
         return await self._vectors.count()
+
+    async def _numbers(self) -> tuple[int, int]:
+        """Entries, and passages; an entry has one or more."""
+        return await self._store.number(), await self.count()

@@ -36,15 +36,20 @@ class Meanings:
         for start in range(0, len(new), _TEXTS_AT_ONCE):
             some = new[start : start + _TEXTS_AT_ONCE]
             embedded = await self._embed([each.dated for each in some])
-            for each, vector in zip(some, embedded, strict=True):
-                vectors[each.id] = vector
-        for name, each in wanted.items():
-            # Others may have pushed it out while this one waited for the model.
-            self._recent[_key(each)] = vectors[name]
-            self._recent.move_to_end(_key(each))
+            parts = {each.id: vector for each, vector in zip(some, embedded, strict=True)}
+            self._remember({_key(each): parts[each.id] for each in some})  # if the next part fails
+            vectors |= parts
+        # Others may have pushed some out while this one waited for the model.
+        self._remember({_key(each): vectors[name] for name, each in wanted.items()})
+        return vectors
+
+    def _remember(self, vectors: Mapping[tuple[str, str], Vector]) -> None:
+        """Keep them as the last ones, in place of the oldest."""
+        for key, vector in vectors.items():
+            self._recent[key] = vector
+            self._recent.move_to_end(key)
         while len(self._recent) > _RECENT:
             self._recent.popitem(last=False)
-        return vectors
 
 
 def _key(passage: Passage) -> tuple[str, str]:

@@ -8,9 +8,12 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
+from fourtier.engines.completeness import IndexCompleteness
 from fourtier.engines.timestamps import parse_time
 from fourtier.engines.vectors.protocol import Point, VectorStore
 from fourtier.engines.vectors.query import DenseLeg, Equals, Leg, MinMax, SparseLeg
+from fourtier.memory.archive.index import REBUILD
+from fourtier.memory.archive.memo_store import MemoStore
 from fourtier.memory.archive.memos import Memo
 from fourtier.models.embeddings.client import Embed
 from fourtier.models.text.tokens import clip
@@ -24,7 +27,7 @@ log = logging.getLogger(__name__)
 MEMOS = Collection(
     "archive-memos",
     Fields(keywords=("source",), sparse=(SparseField("sparse", average_length=60),)),
-    rebuild="fourtier archive reindex",
+    rebuild=REBUILD,
 )
 #: Tokens that are embedded of a memo; the bundled model reads no more.
 _EMBEDDED = 250
@@ -35,7 +38,11 @@ _MAX_QUERY = 8_000
 class MemoIndex:
     """Writes memos to the vectors, and finds those that are like a query."""
 
-    def __init__(self, vectors: VectorStore, embed: Embed, embedding_seconds: float) -> None:
+    def __init__(
+        self, store: MemoStore, vectors: VectorStore, embed: Embed, embedding_seconds: float
+    ) -> None:
+        self._store = store
+        self.completeness = IndexCompleteness("the index of the memos", REBUILD, self._numbers)
         self._vectors = vectors
         self._embed = embed
         self._embedding_seconds = embedding_seconds
@@ -64,7 +71,12 @@ class MemoIndex:
             await self._vectors.delete(scope, ids)
 
     async def search(self, request: ListMemosRequest) -> tuple[list[str], dict[str, str]]:
-        """The ids of memos, best first; and by what could not be searched, with the reason."""
+        """The ids of memos, best first; and by what could not be searched, with the reason.
+
+        Raises:
+            UnavailableError: the index was lost, and is not made again yet.
+        """
+        await self.completeness.require()
         query = request.query[:_MAX_QUERY]
         legs: list[Leg] = [SparseLeg(query)]
         left_out: dict[str, str] = {}
@@ -78,3 +90,7 @@ class MemoIndex:
         where = [Equals("source", request.source)] if request.source else []
         hits = await self._vectors.query(request.scope, legs, request.limit, where, fusion=MinMax())
         return [hit.id for hit in hits], left_out
+
+    async def _numbers(self) -> tuple[int, int]:
+        """Memos, and their points."""
+        return await self._store.number(), await self._vectors.count()

@@ -120,6 +120,11 @@ class MemoStore:
         )
         return int(rows[0]["number"])
 
+    async def number(self) -> int:
+        """How many memos there are, of all scopes."""
+        rows = await self._graph.read(None, self._queries["number"])
+        return int(rows[0]["number"])
+
     async def everything(self, after: str, limit: int) -> Sequence[Memo]:
         """Memos of all scopes in the order of their ids, those behind `after`."""
         rows = await self._read("everything", after=after, limit=limit)

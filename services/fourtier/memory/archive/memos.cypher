@@ -43,6 +43,10 @@ WHERE m.scope = $scope AND ($source = '' OR m.source = $source)
     AND ($before = 0 OR m.page < $before) AND m.oldest > $until
 RETURN count(m) AS number
 
+// number: Count the memos of all scopes.
+MATCH (m:ArchiveMemo)
+RETURN count(m) AS number
+
 // everything: Read memos of all scopes in the order of their ids, beginning behind one.
 MATCH (m:ArchiveMemo)
 WHERE m.id > $after

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
+from fourtier.engines.completeness import IndexCompleteness
 from fourtier.engines.timestamps import parse_time
 from fourtier.engines.vectors.protocol import Found, Hit, VectorStore
 from fourtier.engines.vectors.query import (
@@ -56,12 +57,18 @@ class ArchiveSearch:
     """Searches passages, and answers with their entries."""
 
     def __init__(
-        self, store: ArchiveStore, vectors: VectorStore, embed: Embed, embedding_seconds: float
+        self,
+        store: ArchiveStore,
+        vectors: VectorStore,
+        embed: Embed,
+        embedding_seconds: float,
+        completeness: IndexCompleteness,
     ) -> None:
         self._store = store
         self._vectors = vectors
         self._embed = embed
         self._embedding_seconds = embedding_seconds
+        self._completeness = completeness
 
     async def search(
         self, request: SearchArchiveRequest, expired_until: str = ""
@@ -69,7 +76,11 @@ class ArchiveSearch:
         """Entries, best first; and the legs that could not search, with the reason.
 
         Without embeddings the words still search. What was said until `expired_until` is not found.
+
+        Raises:
+            UnavailableError: the index was lost, and is not made again yet.
         """
+        await self._completeness.require()
         query = request.query[:_MAX_QUERY]
         wanted = request.legs or LEGS
         left_out: dict[str, str] = {}

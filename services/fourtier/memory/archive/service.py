@@ -130,7 +130,9 @@ class ArchiveService(Service):
             memo_vectors = await stack.enter_async_context(open_vectors(engines, MEMOS))
             store, embed = ArchiveStore(graph), embed_by(context.caller)
             index = ArchiveIndex(store, vectors, embed)
-            memo_index = MemoIndex(memo_vectors, embed, parameters.embedding_seconds)
+            await index.completeness.check()
+            memo_index = MemoIndex(store.memos, memo_vectors, embed, parameters.embedding_seconds)
+            await memo_index.completeness.check()
             removal = ArchiveRemoval(graph, store, memo_index.delete)
             announcing = Announcing(graph, context.caller)
             opt_outs = OptOuts(graph, OPT_OUTS, context.privacy.policy.opted_out_users)
@@ -147,7 +149,9 @@ class ArchiveService(Service):
                 await stack.enter_async_context(periodic(name, seconds, sweep))
             yield cls(
                 store,
-                ArchiveSearch(store, vectors, embed, parameters.embedding_seconds),
+                ArchiveSearch(
+                    store, vectors, embed, parameters.embedding_seconds, index.completeness
+                ),
                 writer,
                 retained,
                 ValidMemos(store, memo_index, writer, retained, opt_outs),

@@ -15,9 +15,9 @@ from fourtier.schema.message import Scope, Vector
 
 #: Payload fields: the names that a fact mentions, as it writes them, and their keys.
 _NAMES, _KEYS = "names", "name-keys"
-COLLECTION = Collection(
-    "facts", Fields(keywords=("valid", _NAMES, _KEYS)), rebuild="fourtier facts reindex"
-)
+#: The command that makes the index from the graph.
+REBUILD = "fourtier facts reindex"
+COLLECTION = Collection("facts", Fields(keywords=("valid", _NAMES, _KEYS)), rebuild=REBUILD)
 #: Written forms of names that are counted; a scope's quota of facts is far below that.
 _MAX_NAMES = 100_000
 _VALID = Equals("valid", "yes")

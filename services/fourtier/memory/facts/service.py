@@ -114,6 +114,7 @@ class FactsService(Service):
             )
             detects = detector if parameters.detect_contradictions else None
             store = FactStore(graph, vectors, embed_by(context.caller), opt_outs, detects)
+            await store.completeness.check()
             memories = FactMemories(graph, store, parameters.when_full)
             evicts = parameters.when_full != "reject"
             retention = Retention("fact", memories, parameters, evicts=evicts)

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from fourtier.engines.completeness import IndexCompleteness
 from fourtier.engines.graph.conflicts import retry_on_conflict
 from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.vectors.protocol import VectorStore
@@ -23,7 +24,7 @@ from fourtier.memory.facts.detection import Detection
 from fourtier.memory.facts.detector import Detector
 from fourtier.memory.facts.forgetting import FactForgetting, said
 from fourtier.memory.facts.graph import TOMBSTONES, FactGraph, ScopedFact
-from fourtier.memory.facts.index import FactIndex
+from fourtier.memory.facts.index import REBUILD, FactIndex
 from fourtier.memory.facts.index_sync import IndexSync
 from fourtier.memory.facts.mentions import keys_of, mentions_any
 from fourtier.memory.facts.names import CountedName, list_names
@@ -83,6 +84,7 @@ class FactStore:
     ) -> None:
         self._graph = FactGraph(graph)
         self._index = FactIndex(vectors, embed)
+        self.completeness = IndexCompleteness("the index of facts", REBUILD, self.numbers)
         self._detection = Detection(self._graph, self._index, detector)
         self._index_sync = IndexSync(self._graph, self._index)
         self._reindexing = Reindexing(self._graph, self._index, self._index_sync)
@@ -187,7 +189,11 @@ class FactStore:
 
         What the vectors find is read from the graph: it alone knows what is valid or forgotten.
         `mentions` are names of which each fact must mention one; none ask for nothing.
+
+        Raises:
+            UnavailableError: the index was lost, and is not made again yet.
         """
+        await self.completeness.require()
         keys = keys_of(mentions)
         hits = await self._index.search(
             scope, query, vector, top_k, superseded=superseded, mentions=keys
@@ -213,6 +219,7 @@ class FactStore:
         without: Iterable[FactRecord] = (),
     ) -> list[CountedName]:
         """Names that valid facts mention, the most frequent first; see `list_names`."""
+        await self.completeness.require()
         return await list_names(self._index, scope, limit, with_name, without=without)
 
     async def about(
@@ -225,6 +232,7 @@ class FactStore:
         mentions: Sequence[str] = (),
     ) -> list[tuple[FactRecord, float]]:
         """Facts that are about something, superseded ones too, with their scores, best first."""
+        await self.completeness.require()
         found = await self._relevance.about(scope, query, min_similarity)
         keys = keys_of(mentions)
         return [each for each in found if mentions_any(scope, each[0], keys)][:top_k]

@@ -68,21 +68,23 @@ def message_of(delivery: Delivery, kind: type[M]) -> M:
 def _is_expired(delivery: Delivery, received: Envelope, topic: Topic[Any], service: str) -> bool:
     """Whether a query has waited for its turn longer than its caller waits for the answer.
 
-    One that the broker has stored may have waited there: its caller, if it still waits, has sent it
-    again meanwhile, as nobody told it that it was in flight.
+    One that the broker has stored may have waited there, which only the clock of its publisher
+    tells. Where that clock is wrong nothing is lost: a caller that still waits and hears nothing
+    sends the query again as a retry, for which it does not count.
     """
     if received.timeout is None or (topic.persistent and not topic.for_caller):
         return False
     waited = time.monotonic() - delivery.received_at
-    if topic.persistent:
+    if topic.persistent and not received.is_retry:
         waited = max(waited, time.time() - delivery.published_at - _CLOCK_SKEW)
     if waited < received.timeout:
         return False
     instrumentation.count_expired(service, topic.name)
     log.info(
-        "A query on %s waited %.1f s for its turn, longer than its caller does.",
+        "A query on %s waited %.1f s for its turn%s, longer than its caller does.",
         topic.name,
         waited,
+        " by the clock of its publisher" if topic.persistent else "",
         extra={"service": service, "message_id": received.id},
     )
     return True
