@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 from fourtier.runtime.bus.contract import Address, Delivery
+from fourtier.runtime.errors import MalformedError
 from fourtier.runtime.rpc import envelope
 from fourtier.schema.topics import Topic
 
@@ -20,11 +21,18 @@ REASON = "dead-error"
 ATTEMPTS = "dead-attempts"
 AT = "dead-at"
 _LONGEST_REASON = 2_000
+#: What the reason of a message that nobody can read begins with.
+MALFORMED = f"{MalformedError.type}: "
 
 
 def dead_letter_address(service: str) -> Address:
     """Where a service puts messages that it could not handle."""
     return Address(f"{DEAD_LETTERS}.{service}")
+
+
+def is_malformed(reason: str) -> bool:
+    """Whether a dead letter with this reason can never be handled, as nobody can read it."""
+    return reason.startswith(MALFORMED)
 
 
 def dead_letter_properties(
