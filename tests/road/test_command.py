@@ -140,7 +140,7 @@ async def test_a_document_is_imported_listed_found_and_forgotten(
         assert "2 blocks stored, 0 unchanged, 0 deleted." in await run("import", str(file))
         file.write_text("# Cellos\n\nThe violoncello is kept dry.", "utf-8")
         assert "0 blocks stored, 1 unchanged, 1 deleted." in await run("import", str(file))
-        assert "page 1: 1 entries," in await run("archive", "list")
+        assert "page 1: 1 entry," in await run("archive", "list")
         assert f"document {file}" in await run("archive", "list")
         found = json.loads(await run("archive", "search", "violoncello", "--json"))
         assert [hit["entry"]["source_kind"] for hit in found] == ["document"]

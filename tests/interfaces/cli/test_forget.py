@@ -123,7 +123,7 @@ def test_everything_goes_from_every_service(fourtier: Command, services: Service
     done = services.done()
     assert len(done) == 5
     assert all(request.everything and request.user == "ann" for request in done.values())
-    assert "11 memories are forgotten" in fourtier.said
+    assert "11 memory is forgotten" in fourtier.said
     assert "retention" in fourtier.said
 
 
@@ -163,7 +163,7 @@ def test_a_document_goes_from_the_archive_alone(fourtier: Command, services: Ser
     assert fourtier(*FORGET, "--document", "notes.md", "--yes") == 0
     (gone,) = services.done().items()
     assert (gone[0], gone[1].document) == ("archive.erase", "notes.md")
-    assert "1 memories are forgotten" in fourtier.said
+    assert "1 memory is forgotten" in fourtier.said
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def research(
     flow: FlowName = DEFAULT_FLOW,
     rounds: Annotated[int, typer.Option(min=1, max=5, help="Rounds of searches at most.")] = 3,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="Entries.")] = 10,
-    tokens: Annotated[int, typer.Option(min=50, help="Of all entries together.")] = 2_000,
+    tokens: Annotated[int, typer.Option(min=50, max=10_000_000, help="Of all entries together.")] = 2_000,
     method: Annotated[
         Literal["auto", "rule", "llm"] | None,
         typer.Option(help="llm asks the flow's model, rule none. As the flow has it otherwise."),
