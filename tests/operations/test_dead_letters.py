@@ -25,7 +25,6 @@ from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
 from fourtier.runtime.rpc.routes import Route, call_route, event_route
 from tests.runtime.rpc.support import (
     NOTED,
-    READ,
     SERVICE,
     WRITE,
     FailingBus,

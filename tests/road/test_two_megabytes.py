@@ -82,7 +82,6 @@ async def test_many_questions_of_two_megabytes_harm_nobody(tmp_path: Path) -> No
         assert all(TWO_MEGABYTES[:60] not in request.text for request in model.requests)
         assert (await client.facts.list(Scope("mallory", "default"))).total == 0
         assert (await client.conversations.list(Scope("mallory", "default"))).conversations == ()
-    print(largest, disk(tmp_path), resident)
     assert largest < DISK_AT_MOST
     assert disk(tmp_path) < DISK_IN_THE_END
     assert max(resident) - max(resident[: QUESTIONS // 4]) < MAY_GROW_BY

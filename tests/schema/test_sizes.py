@@ -55,7 +55,9 @@ def unbounded(schema: dict[str, Any], path: str = "") -> Iterator[str]:
 
 
 def test_the_messages_of_every_service_are_looked_at() -> None:
-    assert {"AgentRequest", "InvocationEnded", "StoreDocumentRequest", "ResearchRequest"} < {*REQUESTS}
+    assert {"AgentRequest", "InvocationEnded", "StoreDocumentRequest", "ResearchRequest"} < {
+        *REQUESTS
+    }
     assert {"EmbedRequest", "CompleteRequest", "OptOutRequest", "EraseRequest"} < {*REQUESTS}
     assert len(MODULES) > 10
 

@@ -128,7 +128,9 @@ class StoreDocumentRequest(Scoped):
     """
 
     document: Name = Field(description="its name, one of a kind in the scope")
-    first: int = Field(ge=0, le=MAX_DOCUMENT - 1, description="the number of the first block, from 0")
+    first: int = Field(
+        ge=0, le=MAX_DOCUMENT - 1, description="the number of the first block, from 0"
+    )
     blocks: tuple[Block, ...] = Field(min_length=1, max_length=MAX_BLOCKS)
     total: int = Field(ge=1, le=MAX_DOCUMENT, description="blocks of the whole document")
     timestamp: Timestamp | None = Field(

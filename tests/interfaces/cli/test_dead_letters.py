@@ -1,4 +1,4 @@
-"""`fourtier dead-letters delete`: what is named goes, what is not stays, and who says no keeps all."""
+"""`fourtier dead-letters delete`: what is named goes, and what is not stays."""
 
 import asyncio
 import time
@@ -135,7 +135,8 @@ def test_what_comes_while_somebody_reads_the_question_stays(
 
 
 @pytest.mark.parametrize(
-    ("number", "said"), [(0, "0 entries"), (1, "1 entry"), (2, "2 entries"), (1_500, "1500 entries")]
+    ("number", "said"),
+    [(0, "0 entries"), (1, "1 entry"), (2, "2 entries"), (1_500, "1500 entries")],
 )
 def test_a_number_has_its_noun_in_the_right_form(number: int, said: str) -> None:
     assert counted(number, "entry", "entries") == said

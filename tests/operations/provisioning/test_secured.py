@@ -207,9 +207,7 @@ def agent_of(data: Path, model: ScriptedModel) -> HostPlan:
     return host_plan(flow, Settings(data=data, **model.settings))
 
 
-async def answer_to(
-    question: str, asker: PulsarBus, answers: Subscription, inbox: Address
-) -> str:
+async def answer_to(question: str, asker: PulsarBus, answers: Subscription, inbox: Address) -> str:
     """Ask as docs/wire.md says it, and put the pieces of the answer together."""
     request = AgentRequest(question=question, user="ann", request_id="asked-1")
     await asker.publish(

@@ -135,7 +135,9 @@ def test_a_flow_limits_the_dead_letters_of_its_embedded_bus(tmp_path: Path) -> N
         "services: {facts: {}}\n"
     )
     set_to = bus_config(read_flow(str(file)), Settings()).limits
-    assert set_to == TopicLimits("dead-letters.", 7 * 86_400, 5_000_000, "dead-error", "malformed: ")
+    assert set_to == TopicLimits(
+        "dead-letters.", 7 * 86_400, 5_000_000, "dead-error", "malformed: "
+    )
     usual = bus_config(read_flow("laptop"), Settings()).limits
     assert usual is not None
     assert (usual.seconds, usual.size) == (90 * 86_400, 32_000_000)

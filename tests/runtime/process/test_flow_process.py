@@ -4,9 +4,9 @@ import asyncio
 import logging
 import os
 import re
-import stat
 import signal
 import socket
+import stat
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -133,7 +133,9 @@ async def test_all_files_of_an_embedded_flow_are_private(tmp_path: Path, *, exis
         os.umask(before)
     assert {"data", "data/bus", "data/facts", "data/episodes"} <= directories
     assert {"data/bus/token", "data/lock"} <= modes.keys() - directories
-    assert {name: mode for name, mode in modes.items() if name in directories and mode != 0o700} == {}
+    assert {
+        name: mode for name, mode in modes.items() if name in directories and mode != 0o700
+    } == {}
     others = modes.items() - {(name, modes[name]) for name in directories}
     assert {name: mode for name, mode in others if mode != 0o600} == {}
 

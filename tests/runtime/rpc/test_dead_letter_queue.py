@@ -64,9 +64,7 @@ async def test_a_malformed_command_goes_to_the_dead_letter_queue(
 ) -> None:
     async with served(bus, route), open_caller(bus) as caller:
         for name, (payload, _) in MALFORMED.items():
-            await bus.publish(
-                Address(route.topic.name), payload, key="k", properties={"id": name}
-            )
+            await bus.publish(Address(route.topic.name), payload, key="k", properties={"id": name})
         assert (await caller.call(WRITE, Note(key="k", number=7))).number == 7
         dead = {
             letter.properties["id"]: letter for letter in await dead_letters(bus, len(MALFORMED))

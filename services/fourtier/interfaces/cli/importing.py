@@ -103,7 +103,8 @@ def _import_document(flow: str, scope: "Scope", path: Path) -> bool:
 
 
 def _summary(done: "ImportedDocument") -> str:
-    summary = f"{counted(done.stored, 'block')} stored, {done.unchanged} unchanged, {done.deleted} deleted"
+    stored = counted(done.stored, "block")
+    summary = f"{stored} stored, {done.unchanged} unchanged, {done.deleted} deleted"
     if done.not_stored:
         summary += f", {done.not_stored} not stored (forgotten, expired or opted out)"
     return f"{summary}."

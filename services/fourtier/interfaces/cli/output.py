@@ -50,7 +50,7 @@ def one_line(text: str) -> str:
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun, such as `1 round` and `2 rounds`; `many` where an -s does not make it."""
+    """A number with its noun: `1 round`, `2 rounds`; with `many` where that is not an -s."""
     return f"{number} {one if number == 1 else many or f'{one}s'}"
 
 

@@ -14,7 +14,14 @@ from fourtier.interfaces.cli.options import (
     FlowName,
     User,
 )
-from fourtier.interfaces.cli.output import counted, errors, one_line, print_json, print_text, visible
+from fourtier.interfaces.cli.output import (
+    counted,
+    errors,
+    one_line,
+    print_json,
+    print_text,
+    visible,
+)
 
 if TYPE_CHECKING:
     from fourtier.client import Client
@@ -45,7 +52,9 @@ def research(
     flow: FlowName = DEFAULT_FLOW,
     rounds: Annotated[int, typer.Option(min=1, max=5, help="Rounds of searches at most.")] = 3,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="Entries.")] = 10,
-    tokens: Annotated[int, typer.Option(min=50, max=10_000_000, help="Of all entries together.")] = 2_000,
+    tokens: Annotated[
+        int, typer.Option(min=50, max=10_000_000, help="Of all entries together.")
+    ] = 2_000,
     method: Annotated[
         Literal["auto", "rule", "llm"] | None,
         typer.Option(help="llm asks the flow's model, rule none. As the flow has it otherwise."),
@@ -139,8 +148,8 @@ def _show_receipt(receipt: "Receipt") -> None:
     print_text(
         f"{counted(receipt.rounds, 'round')}, {counted(receipt.searches, 'search', 'searches')}, "
         f"{counted(receipt.entries, 'entry', 'entries')} seen, "
-        f"{counted(receipt.tokens, 'token')}{cut}, {receipt.milliseconds:.0f} ms, {_method(receipt)}: "
-        f"{_STOPPED[receipt.stopped]}."
+        f"{counted(receipt.tokens, 'token')}{cut}, {receipt.milliseconds:.0f} ms, "
+        f"{_method(receipt)}: {_STOPPED[receipt.stopped]}."
     )
 
 

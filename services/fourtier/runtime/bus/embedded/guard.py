@@ -70,6 +70,7 @@ class Guard:
         binary: str,
         address: tuple[str, int],
         gate: Gate | None,
+        *,
         limits: Sequence[str],
     ) -> None:
         self._lock = lock
@@ -103,8 +104,11 @@ class Guard:
         logs = (database_in(self._directory) / "entrylog").glob("*.log")
         if not any(path.stat().st_size for path in logs):
             return
-        command = (sys.executable, "-P", "-m", _COMPACTION, self._directory, *self._limits)
-        said, _ = await (await self._run(*command, stdout=asyncio.subprocess.PIPE)).communicate()
+        program = (sys.executable, "-P", "-m", _COMPACTION)
+        compaction = await self._run(
+            *program, self._directory, *self._limits, stdout=asyncio.subprocess.PIPE
+        )
+        said, _ = await compaction.communicate()
         with self._log.open("ab") as log:
             log.write(said)
         for line in said.splitlines():
@@ -222,17 +226,18 @@ async def _guard(
     token: str | None,
     directory: Path,
     binary: str,
+    *,
     limits: Sequence[str],
 ) -> int:
     """Clients learn the broker's address from the broker: it is the one at which we listen."""
     address = listening.getsockname()
     if token is None:
         listening.close()
-        return await Guard(lock, directory, binary, address, None, limits).run()
+        return await Guard(lock, directory, binary, address, None, limits=limits).run()
     gate = Gate(address, token)
     server = await asyncio.get_running_loop().create_server(lambda: Client(gate), sock=listening)
     try:
-        return await Guard(lock, directory, binary, address, gate, limits).run()
+        return await Guard(lock, directory, binary, address, gate, limits=limits).run()
     finally:
         server.close()
         gate.close_connections()
@@ -247,7 +252,7 @@ def main() -> int:
     os.umask(0o077)
     listening = socket.socket(fileno=int(descriptor))
     token = read_token(Path(directory)) if enter_private_network() else None
-    return uvloop.run(_guard(int(lock), listening, token, Path(directory), binary, limits))
+    return uvloop.run(_guard(int(lock), listening, token, Path(directory), binary, limits=limits))
 
 
 if __name__ == "__main__":

@@ -87,9 +87,7 @@ def compact(directory: Path, limits: TopicLimits | None = None) -> Compaction:
         index.close()
     _tidy(database)
     removed = len(messages.acknowledged) - len(unreadable) - len(beyond_limits)
-    return Compaction(
-        removed, len(unreadable), len(messages.waiting), before, logs.size(), dropped
-    )
+    return Compaction(removed, len(unreadable), len(messages.waiting), before, logs.size(), dropped)
 
 
 def _change(messages: Messages, logs: EntryLogs, next_ledger: int) -> Change:
