@@ -147,6 +147,6 @@ async def test_a_document_is_imported_listed_found_and_forgotten(
         said = await run("archive", "show", found[0]["entry"]["id"])
         assert f"document {file}, page 1" in said
         forgotten = await run("forget", "--document", str(file), "--yes")
-        assert "1 memories are forgotten" in forgotten
+        assert "1 memory is forgotten" in forgotten
         assert "1 not stored (forgotten," in await run("import", str(file))
         assert "is empty" in await run("archive", "list")

@@ -123,7 +123,7 @@ def test_everything_goes_from_every_service(fourtier: Command, services: Service
     done = services.done()
     assert len(done) == 5
     assert all(request.everything and request.user == "ann" for request in done.values())
-    assert "11 memory is forgotten" in fourtier.said
+    assert "11 memories are forgotten" in fourtier.said
     assert "retention" in fourtier.said
 
 
