@@ -31,6 +31,7 @@ _EMBEDDED = {
     "test_kill.py",
     "test_lost_index.py",
     "test_kill_research.py",
+    "test_two_megabytes.py",
     "test_wire.py",
 }
 #: Each write waits for a disk there, and two Java machines share the processors with the tests.

@@ -140,13 +140,13 @@ async def test_a_document_is_imported_listed_found_and_forgotten(
         assert "2 blocks stored, 0 unchanged, 0 deleted." in await run("import", str(file))
         file.write_text("# Cellos\n\nThe violoncello is kept dry.", "utf-8")
         assert "0 blocks stored, 1 unchanged, 1 deleted." in await run("import", str(file))
-        assert "page 1: 1 entries," in await run("archive", "list")
+        assert "page 1: 1 entry," in await run("archive", "list")
         assert f"document {file}" in await run("archive", "list")
         found = json.loads(await run("archive", "search", "violoncello", "--json"))
         assert [hit["entry"]["source_kind"] for hit in found] == ["document"]
         said = await run("archive", "show", found[0]["entry"]["id"])
         assert f"document {file}, page 1" in said
         forgotten = await run("forget", "--document", str(file), "--yes")
-        assert "1 memories are forgotten" in forgotten
+        assert "1 memory is forgotten" in forgotten
         assert "1 not stored (forgotten," in await run("import", str(file))
         assert "is empty" in await run("archive", "list")

@@ -14,7 +14,7 @@ Schema = Mapping[str, Any]
 
 #: A bound that is new, or has moved in this direction, rejects what was fine before.
 _LOWER = ("minLength", "minItems", "minimum", "exclusiveMinimum")
-_UPPER = ("maxLength", "maxItems", "maximum", "exclusiveMaximum")
+_UPPER = ("maxLength", "maxItems", "maxProperties", "maximum", "exclusiveMaximum")
 _NULL = {"type": "null"}
 
 

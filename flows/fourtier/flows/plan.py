@@ -15,6 +15,7 @@ from fourtier.flows.parameters import parameters_of
 from fourtier.runtime.bus.opening import BusConfig
 from fourtier.runtime.bus.pulsar.connection import PulsarSecurity
 from fourtier.runtime.process.host import HostPlan
+from fourtier.runtime.rpc.dead_letter_queue import dead_letter_limits
 from fourtier.runtime.service.engines import EnginesConfig
 from fourtier.runtime.settings import Settings, secret
 
@@ -78,4 +79,5 @@ def bus_config(flow: Flow, settings: Settings) -> BusConfig:
             trust_certificates=str(certificates) if certificates else None,
         ),
         local_calls=flow.bus.local_calls,
+        limits=dead_letter_limits(flow.bus.topics),
     )

@@ -7,6 +7,7 @@ from pydantic import Field
 from fourtier.schema.conversations import InConversation, by_conversation
 from fourtier.schema.episodes import Result
 from fourtier.schema.message import (
+    MAX_MEMORIES,
     Arguments,
     LongText,
     Message,
@@ -84,8 +85,8 @@ class MemoryUsed(Message):
     """A memory that was part of a run's context."""
 
     tier: Tier
-    id: str
-    content: str
+    id: OptionalName
+    content: LongText
     timestamp: Timestamp | None = None
 
 
@@ -148,8 +149,8 @@ class InvocationEnded(InConversation):
         description="how it ended as somebody has judged it: a user, a test, a reward; none where "
         "nobody has",
     )
-    memories: tuple[MemoryUsed, ...] = ()
-    considered: tuple[MemoryConsidered, ...] = ()
+    memories: tuple[MemoryUsed, ...] = Field(default=(), max_length=MAX_MEMORIES)
+    considered: tuple[MemoryConsidered, ...] = Field(default=(), max_length=MAX_MEMORIES)
     started_at: Timestamp
     ended_at: Timestamp
     extract_facts: bool = True

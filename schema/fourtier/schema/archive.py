@@ -104,8 +104,12 @@ class ArchivePage(Message):
 class FoundBy(Message):
     """How one leg of a search found an entry: 1 is its best."""
 
-    rank: int
+    rank: int = Field(le=MAX_OFFSET)
     score: float
+
+
+#: By the names of legs. Another version may know more of them than this one.
+Legs = Annotated[dict[Annotated[str, Field(max_length=64)], FoundBy], Field(max_length=64)]
 
 
 class ArchiveHit(Message):
@@ -113,7 +117,7 @@ class ArchiveHit(Message):
 
     entry: ArchiveEntry
     score: float
-    legs: dict[str, FoundBy] = {}
+    legs: Legs = {}
 
 
 class StoreDocumentRequest(Scoped):
@@ -124,7 +128,9 @@ class StoreDocumentRequest(Scoped):
     """
 
     document: Name = Field(description="its name, one of a kind in the scope")
-    first: int = Field(ge=0, lt=MAX_DOCUMENT, description="the number of the first block, from 0")
+    first: int = Field(
+        ge=0, le=MAX_DOCUMENT - 1, description="the number of the first block, from 0"
+    )
     blocks: tuple[Block, ...] = Field(min_length=1, max_length=MAX_BLOCKS)
     total: int = Field(ge=1, le=MAX_DOCUMENT, description="blocks of the whole document")
     timestamp: Timestamp | None = Field(

@@ -50,6 +50,9 @@ LongText = Annotated[str, Field(max_length=MAX_LONG_TEXT)]
 #: The largest number of items in a list that a caller fills, where no smaller number is given.
 MAX_ITEMS = 1_000
 
+#: The largest number of memories that one run may find, of all tiers together.
+MAX_MEMORIES = 10_000
+
 #: The largest offset and limit of a page, which every store can represent.
 MAX_OFFSET = 2**31 - 1
 

@@ -13,6 +13,8 @@ from fourtier.schema.topics import Call, Topic
 MAX_ROUNDS = 5
 #: Entries that a research may hand over.
 MAX_EVIDENCE = 50
+#: Tokens of these, more than fifty of the longest entries have.
+MAX_TOKENS = 10_000_000
 
 #: Why a research ended: what is found is enough, a round found nothing new or had nothing left to
 #: search for, all rounds or all of the model's completions were used, or the time was over.
@@ -45,7 +47,9 @@ class ResearchRequest(Scoped):
     embedding: Vector | None = Field(default=None, description="of the question, if it is there")
     max_rounds: int = Field(default=3, ge=1, le=MAX_ROUNDS)
     max_evidence: int = Field(default=10, ge=1, le=MAX_EVIDENCE, description="entries")
-    max_tokens: int = Field(default=2_000, ge=50, description="of all evidence together")
+    max_tokens: int = Field(
+        default=2_000, ge=50, le=MAX_TOKENS, description="of all evidence together"
+    )
     method: MethodName | None = Field(
         default=None,
         description="as the parameter of the service, which holds where it is left out",

@@ -2,8 +2,10 @@
 
 from typing import Literal
 
-from fourtier.schema.archive import FoundBy
-from fourtier.schema.message import Message
+from pydantic import Field
+
+from fourtier.schema.archive import Legs
+from fourtier.schema.message import MAX_OFFSET, Message, OptionalName
 
 Tier = Literal["facts", "archive", "episodes", "conversation", "working-memory"]
 
@@ -20,8 +22,8 @@ class MemoryConsidered(Message):
     """
 
     tier: Tier
-    id: str
+    id: OptionalName
     shown: Literal["whole", "cut", "in-entry", "in-conversation", "budget", "outdated"]
-    rank: int | None = None
+    rank: int | None = Field(default=None, le=MAX_OFFSET)
     score: float | None = None
-    legs: dict[str, FoundBy] = {}
+    legs: Legs = {}

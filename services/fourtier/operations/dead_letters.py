@@ -1,4 +1,4 @@
-"""List the messages that services could not handle, and send them again."""
+"""List the messages that services could not handle, send them again, and remove them."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from fourtier.runtime.bus.contract import Address, Bus, Delivery, Mode, Subscription
 from fourtier.runtime.rpc import dead_letter_queue as queue
 from fourtier.runtime.rpc import envelope
-from fourtier.runtime.rpc.dead_letter_queue import OPERATOR, dead_letter_address
+from fourtier.runtime.rpc.dead_letter_queue import OPERATOR, dead_letter_address, is_malformed
 
 #: Property of a message that marks the end of what is there; it is not a dead letter.
 _MARK = "end-mark"
@@ -48,6 +48,11 @@ class DeadLetter:
     payload: bytes
     properties: Mapping[str, str]
     delivery: Delivery
+
+    @property
+    def is_malformed(self) -> bool:
+        """Whether nobody can read it, so that it fails again at each replay."""
+        return is_malformed(self.error)
 
 
 @dataclass(slots=True)

@@ -123,7 +123,7 @@ def test_a_page_is_shown_by_its_id_and_by_that_of_an_entry(
     fourtier.routes = [reading()]
     assert fourtier("archive", "show", identity, "--user", "ann") == 0
     lines = fourtier.out.splitlines()
-    assert "c1, page 1: 1 entries, 2026-03-01 10:00 to 2026-03-01 10:00, open" in lines[0]
+    assert "c1, page 1: 1 entry, 2026-03-01 10:00 to 2026-03-01 10:00, open" in lines[0]
     assert lines[1:] == ["1. Mia (2026-03-01 10:00), c1", "   One.", "   \\x1b[2JTwo.", "   e1"]
     assert fourtier("archive", "show", identity, "--user", "ann", "--json") == 0
     assert json.loads(fourtier.out)[0]["id"] == "e1"

@@ -163,7 +163,7 @@ def test_a_document_goes_from_the_archive_alone(fourtier: Command, services: Ser
     assert fourtier(*FORGET, "--document", "notes.md", "--yes") == 0
     (gone,) = services.done().items()
     assert (gone[0], gone[1].document) == ("archive.erase", "notes.md")
-    assert "1 memories are forgotten" in fourtier.said
+    assert "1 memory is forgotten" in fourtier.said
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_the_chat_shows_before_it_forgets(fourtier: Command, services: Services)
     assert services.done()["facts.erase"].ids == ("f2",)
     assert len([name for name, _ in services.asked if name == "facts.erase"]) == 1
     assert fourtier.said.count("There is no such number") == 2
-    assert "Forgotten for good: 1 facts, 7 exchanges" in fourtier.said
+    assert "Forgotten for good: 1 fact, 7 exchanges" in fourtier.said
 
 
 def test_forget_alone_says_how(fourtier: Command, services: Services) -> None:
@@ -249,10 +249,10 @@ def test_dead_letters_go_too(
     left = put_letters(fourtier)
     assert fourtier(*FORGET, *chosen, "--dry-run") == 0
     assert left() == ["ann", "bob"]
-    assert "1 dead letters" in fourtier.said
+    assert "1 dead letter" in fourtier.said
     assert fourtier(*FORGET, *chosen, stdin=b"2\ny\n" if "hide" in chosen else b"y\n") == 0
     assert left() == ["bob"]
-    assert "and 1 dead letters" in fourtier.said
+    assert "and 1 dead letter." in fourtier.said
     assert len(services.done()) == 5
 
 
@@ -261,7 +261,7 @@ def test_dead_letters_go_in_the_chat_too(fourtier: Command, services: Services) 
     assert fourtier(*CHAT, stdin=b"/forget hide\n/forget 1\n/forget hide\n/forget 2\n") == 0
     assert left() == ["bob"]
     assert "0 dead letters" in fourtier.said
-    assert "1 dead letters" in fourtier.said
+    assert "1 dead letter" in fourtier.said
     assert services.done()
 
 
@@ -270,5 +270,5 @@ def test_a_dead_letter_of_nobody_stays_and_is_told_of(
 ) -> None:
     asyncio.run(fourtier.bus.publish(dead_letter_address("facts"), b"{", properties={"id": "x"}))
     assert fourtier(*FORGET, "--everything", "--yes") == 0
-    assert "1 dead letters do not say whose they are, and stay" in fourtier.said
+    assert "1 dead letter does not say of whom, and stay" in fourtier.said
     assert services.done()

@@ -88,7 +88,7 @@ def test_every_kind_is_imported_and_dialogue_with_them(fourtier: Command, archiv
         "d.pdf": ["Five."],
     }
     assert fourtier.bus.published.count(DIALOGUE_RECORDED.name) == 1
-    assert "e.jsonl: 1 messages imported, 1 bad lines." in fourtier.out
+    assert "e.jsonl: 1 message imported, 1 bad line." in fourtier.out
     assert "e.jsonl: line 2: " in fourtier.err
 
 

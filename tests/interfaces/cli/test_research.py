@@ -93,7 +93,7 @@ def test_the_steps_and_the_evidence_are_printed(fourtier: Command) -> None:
     assert "   \\x1b[2JThe roof was repaired." in lines
     assert "   round 1; has roof; shares Torvald Engen with an entry before it; e1" in lines
     assert lines[-1] == (
-        "1 rounds, 2 searches, 9 entries seen, 40 tokens, 3 left out for the sake of the tokens, "
+        "1 round, 2 searches, 9 entries seen, 40 tokens, 3 left out for the sake of the tokens, "
         "12 ms, by rule: there is nothing new to follow."
     )
     assert "\x1b" not in fourtier.out

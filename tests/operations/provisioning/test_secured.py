@@ -14,15 +14,27 @@ from typing import Any
 import aiohttp
 import pytest
 
-from fourtier.runtime.bus.contract import Address, BusError, Mode, RejectedByBusError
+from fourtier.flows.model import Flow
+from fourtier.flows.plan import host_plan
+from fourtier.runtime.bus.contract import (
+    Address,
+    BusError,
+    Mode,
+    RejectedByBusError,
+    Subscription,
+)
 from fourtier.runtime.bus.pulsar.connection import (
     PulsarBus,
     PulsarSecurity,
     Timeouts,
     connect_pulsar,
 )
+from fourtier.runtime.process.host import HostPlan, run_services
+from fourtier.runtime.settings import Settings
+from fourtier.schema.agent import AGENT_REQUEST, AgentRequest, AgentResponse
 from tests.cluster.servers import SERVERS
 from tests.operations.provisioning.secured import PASSWORD, Secured, secured_engines, token
+from tests.support.model import Says, ScriptedModel, scripted_model
 from tests.support.process import FOURTIER
 
 pytestmark = [
@@ -104,7 +116,7 @@ async def test_servers_that_want_secrets(tmp_path: Path, monkeypatch: pytest.Mon
         assert re.search(r"^\d+ is there\.$", said, re.MULTILINE), said
 
         await published_and_received(engines)
-        await a_role_that_may_only_ask(engines)
+        await a_role_that_may_only_ask(engines, tmp_path / "services")
         await a_client_without_rights_gets_an_error_at_once(engines)
         await a_server_of_another_name_is_rejected(engines, monkeypatch)
         await what_the_doctor_says(partial(command, "doctor", "--json", "--flow"))
@@ -157,19 +169,24 @@ async def published_and_received(engines: Secured) -> None:
             await delivery.acknowledge()
 
 
-async def a_role_that_may_only_ask(engines: Secured) -> None:
-    """The rights of docs/security.md for a program that asks the agent."""
+async def a_role_that_may_only_ask(engines: Secured, data: Path) -> None:
+    """The rights of docs/security.md and k8s/README.md, for services and for a program that asks.
+
+    A real question is answered by the agent, with a model that says what the test wants.
+    """
+    await grant(engines, "namespaces", "", "services", "produce", "consume")
     await grant(engines, "persistent", "agent.request", "asker", "produce")
     await grant(engines, "non-persistent", "inbox.asker", "asker", "consume")
     inbox = Address("inbox.asker", persistent=False)
     async with (
-        connected_as("admin", engines) as services,
+        scripted_model(Says("Hello, Ann.")) as model,
+        connected_as("services", engines) as services,
+        run_services(services, agent_of(data, model)),
         connected_as("asker", engines) as asker,
         asker.subscribe(inbox, "caller", Mode.EXCLUSIVE) as answers,
     ):
-        await asker.publish(Address("agent.request"), b"{}", properties={"reply-to": inbox.name})
-        await services.publish(inbox, b"answer")
-        assert (await answers.receive()).payload == b"answer"
+        assert await answer_to("Hello?", asker, answers, inbox) == "Hello, Ann."
+        assert len(model.requests) == 1
 
         forged = [Address("invocation.ended"), Address("facts.store"), inbox]
         for address in forged:
@@ -181,6 +198,34 @@ async def a_role_that_may_only_ask(engines: Secured) -> None:
             with pytest.raises(BusError, match=r"cannot subscribe as spy: .*AuthorizationError"):
                 async with asker.subscribe(address, "spy", Mode.SHARED):
                     pass
+
+
+def agent_of(data: Path, model: ScriptedModel) -> HostPlan:
+    """The agent and what it needs to answer, on embedded stores."""
+    services: dict[str, dict[str, Any]] = {"agent": {}, "completion": {}, "working-memory": {}}
+    flow = Flow(name="shop", tenant="acme", namespace="prod", services=services)
+    return host_plan(flow, Settings(data=data, **model.settings))
+
+
+async def answer_to(question: str, asker: PulsarBus, answers: Subscription, inbox: Address) -> str:
+    """Ask as docs/wire.md says it, and put the pieces of the answer together."""
+    request = AgentRequest(question=question, user="ann", request_id="asked-1")
+    await asker.publish(
+        Address(AGENT_REQUEST.topic.name),
+        request.model_dump_json().encode(),
+        key=f"{request.scope.key}/{request.request_id}",
+        properties={"id": request.request_id, "reply-to": inbox.name},
+    )
+    pieces = list[str]()
+    async with asyncio.timeout(120):
+        while True:
+            delivery = await answers.receive()
+            await delivery.acknowledge()
+            reply = AgentResponse.model_validate_json(delivery.payload)
+            pieces += [reply.content] if reply.message_type == "answer" else []
+            if reply.end_of_dialog:
+                assert not reply.error
+                return "".join(pieces)
 
 
 async def a_client_without_rights_gets_an_error_at_once(engines: Secured) -> None:
@@ -209,16 +254,19 @@ def connected_as(role: str, engines: Secured) -> AbstractAsyncContextManager[Pul
     )
 
 
-async def grant(engines: Secured, domain: str, topic: str, role: str, action: str) -> None:
-    """As `pulsar-admin topics create` and `grant-permission` do it."""
+async def grant(engines: Secured, domain: str, topic: str, role: str, *actions: str) -> None:
+    """As `pulsar-admin topics create` and `grant-permission` do it; of a namespace without topic.
+
+    A namespace and a topic that are there are not made again.
+    """
     trusted = ssl.create_default_context(cafile=engines.certificate)
-    url = f"{engines.admin_url}/admin/v2/{domain}/acme/prod/{topic}"
+    url = f"{engines.admin_url}/admin/v2/{domain}/acme/prod{f'/{topic}' if topic else ''}"
     headers = {"Authorization": f"Bearer {token('admin')}", "Content-Type": "application/json"}
-    async with aiohttp.ClientSession(headers=headers, raise_for_status=True) as session:
-        async with session.put(url, ssl=trusted):
-            pass
-        async with session.post(f"{url}/permissions/{role}", json=[action], ssl=trusted):
-            pass
+    async with aiohttp.ClientSession(headers=headers) as session:
+        async with session.put(url, ssl=trusted) as made:
+            assert made.status < 300 or made.status == 409, await made.text()
+        async with session.post(f"{url}/permissions/{role}", json=actions, ssl=trusted) as done:
+            assert done.status < 300, await done.text()
 
 
 async def a_server_of_another_name_is_rejected(

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import socket
+import stat
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -113,22 +114,30 @@ async def test_a_flow_serves_its_health_endpoint_metrics_and_note(
         pass
 
 
-async def test_all_files_of_an_embedded_flow_are_private(tmp_path: Path) -> None:
-    data = tmp_path / "data"
+@pytest.mark.parametrize("existing", [False, True])
+async def test_all_files_of_an_embedded_flow_are_private(tmp_path: Path, *, existing: bool) -> None:
+    """As docs/security.md says it of data directory, bus, token, and all that a flow makes."""
+    data, modes = tmp_path / "data", dict[str, int]()
+    if existing:
+        for directory in (data, data / "bus"):
+            directory.mkdir()
+            directory.chmod(0o755)
     before = os.umask(0o022)
     try:
         async with flow_process(laptop(data)):
-            open_to_others = [
-                str(path.relative_to(tmp_path))
-                for path in (data, *data.rglob("*"))
-                if not path.is_symlink() and path.stat().st_mode & 0o077
-            ]
-            names = {path.name for path in data.iterdir()}
+            for path in (data, *data.rglob("*")):
+                modes[str(path.relative_to(tmp_path))] = stat.S_IMODE(path.lstat().st_mode)
+            directories = {name for name in modes if (tmp_path / name).is_dir()}
         assert os.umask(0o022) == 0o022
     finally:
         os.umask(before)
-    assert {"bus", "facts", "episodes"} <= names
-    assert open_to_others == []
+    assert {"data", "data/bus", "data/facts", "data/episodes"} <= directories
+    assert {"data/bus/token", "data/lock"} <= modes.keys() - directories
+    assert {
+        name: mode for name, mode in modes.items() if name in directories and mode != 0o700
+    } == {}
+    others = modes.items() - {(name, modes[name]) for name in directories}
+    assert {name: mode for name, mode in others if mode != 0o600} == {}
 
 
 def laptop(data: Path) -> ProcessPlan:

@@ -1,6 +1,7 @@
 """The lock of a data directory, who can read it, and the note that says what runs there."""
 
 import asyncio
+import errno
 import os
 import stat
 import sys
@@ -126,6 +127,19 @@ def test_a_shared_directory_stays_shared(tmp_path: Path) -> None:
     tmp_path.chmod(0o1777)
     with locked_data(tmp_path):
         assert mode(tmp_path) == 0o1777
+
+
+def test_a_directory_of_another_user_stays_as_it_is_and_the_log_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def reject(_path: Path, _mode: int) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    tmp_path.chmod(0o755)
+    monkeypatch.setattr(Path, "chmod", reject)
+    with locked_data(tmp_path):
+        assert mode(tmp_path) == 0o755
+    assert f"Other users of this machine may read {tmp_path}: chmod 700 it." in caplog.messages
 
 
 def mode(path: Path) -> int:

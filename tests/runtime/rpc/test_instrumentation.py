@@ -206,11 +206,12 @@ async def test_every_message_is_counted_once(report: Report, bus: MemoryBus) -> 
         await bus.publish(
             Address("test.read", persistent=False), b"{}", properties={"timeout-ms": "0"}
         )
+        await bus.publish(Address("test.read", persistent=False), b"{")
         await caller.call(READ, Note(key="k", number=1))
 
-    assert report.counts("messaging.client.consumed.messages") == {"test.write": 5, "test.read": 2}
+    assert report.counts("messaging.client.consumed.messages") == {"test.write": 5, "test.read": 3}
     assert processed(report, "test.write") == {"": 3, "ValueError": 1, "malformed": 1}
-    assert processed(report, "test.read") == {"": 1}
+    assert processed(report, "test.read") == {"": 1, "malformed": 1}
     assert report.counts("fourtier.messages.retried") == {"test.write": 3}
     assert report.counts("fourtier.messages.dead_lettered") == {"test.write": 2}
     assert report.counts("fourtier.messages.expired") == {"test.read": 1}

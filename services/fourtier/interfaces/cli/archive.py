@@ -16,6 +16,7 @@ from fourtier.interfaces.cli.options import (
     User,
 )
 from fourtier.interfaces.cli.output import (
+    counted,
     errors,
     one_line,
     print_items,
@@ -165,13 +166,14 @@ def reindex(flow: FlowName = DEFAULT_FLOW) -> None:
 
     with progress_bar("Indexing") as show_done:
         indexed = with_client(flow, lambda client: reindex_archive(client, show_done))
-    print_text(f"{indexed} entries indexed.")
+    print_text(f"{counted(indexed, 'entry', 'entries')} indexed.")
 
 
 def _heading(page: "ArchivePage") -> str:
     state = "closed" if page.closed else "open"
     return (
-        f"{page.source_kind} {page.source}, page {page.number}: {page.entries} entries, "
+        f"{page.source_kind} {page.source}, page {page.number}: "
+        f"{counted(page.entries, 'entry', 'entries')}, "
         f"{page.started_at:%Y-%m-%d %H:%M} to {page.ended_at:%Y-%m-%d %H:%M}, {state}"
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from fourtier.client import Client
-from fourtier.interfaces.cli.output import print_text
+from fourtier.interfaces.cli.output import counted, print_text
 from fourtier.operations.forgetting import ForgottenLetters, about_facts
 from fourtier.schema.erasure import EraseRequest
 from fourtier.schema.message import Scope
@@ -58,7 +58,9 @@ class ChatForgetting:
         gone = await self._forget_letters(about_facts(self._scope, chosen))
         self._shown = ()
         print_text(
-            f"Forgotten for good: {done.facts.number} facts, {done.conversations.number} exchanges "
-            f"of conversations, {done.episodes.number} episodes, {done.archive.number} entries of "
-            f"the archive, {gone.removed} dead letters."
+            f"Forgotten for good: {counted(done.facts.number, 'fact')}, "
+            f"{counted(done.conversations.number, 'exchange')} of conversations, "
+            f"{counted(done.episodes.number, 'episode')}, "
+            f"{counted(done.archive.number, 'entry', 'entries')} of the archive, "
+            f"{counted(gone.removed, 'dead letter')}."
         )

@@ -14,7 +14,7 @@ from fourtier.interfaces.cli.options import (
     FlowName,
     User,
 )
-from fourtier.interfaces.cli.output import one_line, print_text
+from fourtier.interfaces.cli.output import counted, one_line, print_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -154,13 +154,16 @@ def _carry_out(flow: str, way: _Way, *, dry_run: bool, ask: bool) -> None:
     letters = _forget_letters(flow, way, dry_run=True)
     _show(would, letters.removed)
     if dry_run:
-        print_text(f"{would.number} memories would be forgotten.")
+        print_text(f"{counted(would.number, 'memory', 'memories')} would be forgotten.")
         return
     if ask:
         typer.confirm("Forget this for good?", abort=True)
     done = with_client(flow, lambda client: way.forget(client, False))
     gone = _forget_letters(flow, way, dry_run=False)
-    print_text(f"{done.number} memories are forgotten, and {gone.removed} dead letters.")
+    print_text(
+        f"{counted(done.number, 'memory is', 'memories are')} forgotten, and "
+        f"{counted(gone.removed, 'dead letter')}."
+    )
     print_text(_what_remains(flow, gone.unknown))
 
 
@@ -190,8 +193,8 @@ def _what_remains(flow: str, unknown: int) -> str:
     lines = [bus, stores]
     if unknown:
         lines.append(
-            f"{unknown} dead letters do not say whose they are, and stay: see `fourtier "
-            f"dead-letters list`."
+            f"{counted(unknown, 'dead letter does', 'dead letters do')} not say of whom, and stay: "
+            f"see `fourtier dead-letters list`, and delete with `fourtier dead-letters delete`."
         )
     return "\n".join(lines)
 
@@ -230,18 +233,18 @@ def _numbers(answer: str, maximum: int) -> list[int]:
 
 def _show(would: "Forgotten", letters: int) -> None:
     kinds = {
-        "facts": would.facts,
-        "episodes": would.episodes,
-        "exchanges in conversations": would.conversations,
-        "runs in working memory": would.working_memory,
-        "entries of the archive": would.archive,
+        ("fact", "facts"): would.facts,
+        ("episode", "episodes"): would.episodes,
+        ("exchange in conversations", "exchanges in conversations"): would.conversations,
+        ("run in working memory", "runs in working memory"): would.working_memory,
+        ("entry of the archive", "entries of the archive"): would.archive,
     }
-    for kind, part in kinds.items():
+    for (one, many), part in kinds.items():
         if part.number:
-            print_text(f"{part.number} {kind}")
+            print_text(counted(part.number, one, many))
         for each in part.erased[:_SHOWN]:
             print_text(f"  {each.id}  {one_line(each.content)[:_WIDTH]}")
         if part.number > _SHOWN:
             print_text(f"  ... and {part.number - _SHOWN} more")
     if letters:
-        print_text(f"{letters} dead letters")
+        print_text(counted(letters, "dead letter"))

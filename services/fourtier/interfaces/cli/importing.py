@@ -15,7 +15,7 @@ from fourtier.interfaces.cli.options import (
     FlowName,
     User,
 )
-from fourtier.interfaces.cli.output import errors, print_text, progress_bar, visible
+from fourtier.interfaces.cli.output import counted, errors, print_text, progress_bar, visible
 
 if TYPE_CHECKING:
     from fourtier.client.archive import ImportedDocument
@@ -103,7 +103,8 @@ def _import_document(flow: str, scope: "Scope", path: Path) -> bool:
 
 
 def _summary(done: "ImportedDocument") -> str:
-    summary = f"{done.stored} blocks stored, {done.unchanged} unchanged, {done.deleted} deleted"
+    stored = counted(done.stored, "block")
+    summary = f"{stored} stored, {done.unchanged} unchanged, {done.deleted} deleted"
     if done.not_stored:
         summary += f", {done.not_stored} not stored (forgotten, expired or opted out)"
     return f"{summary}."
@@ -118,7 +119,9 @@ def _import_dialogue(flow: str, scope: "Scope", name: str, *, say_which: bool) -
     except OSError as error:
         errors.print(visible(f"{name}: cannot be opened: {error.strerror}"), markup=False)
         return False
-    print_text(f"{of_file}{result.sent} messages imported, {result.bad} bad lines.")
+    print_text(
+        f"{of_file}{counted(result.sent, 'message')} imported, {counted(result.bad, 'bad line')}."
+    )
     for line in result.reported:
         errors.print(visible(f"{of_file}line {line.number}: {line.reason}"), markup=False)
     if result.bad > len(result.reported):

@@ -15,7 +15,7 @@ from fourtier.interfaces.cli.options import (
     User,
     scope_names,
 )
-from fourtier.interfaces.cli.output import errors, print_items, print_text, progress_bar
+from fourtier.interfaces.cli.output import counted, errors, print_items, print_text, progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -144,7 +144,7 @@ def forget_fact(
     if everything:
         typer.confirm(f"Forget ALL facts of {user}/{collection}?", abort=True)
         number = with_client(flow, lambda client: client.facts.forget_all(scope))
-        print_text(f"Forgot {number} facts.")
+        print_text(f"Forgot {counted(number, 'fact')}.")
     elif with_client(flow, lambda client: client.facts.forget(scope, fact_id)):
         print_text("Forgot it.")
     else:
@@ -165,13 +165,13 @@ def reindex(flow: FlowName = DEFAULT_FLOW) -> None:
             flow,
             lambda client: reindex_facts(client, lambda now: show_done(now.indexed, now.facts)),
         )
-    print_text(f"{done.indexed} facts indexed.")
+    print_text(f"{counted(done.indexed, 'fact')} indexed.")
     if done.removed:
-        print_text(f"{done.removed} entries without a fact removed.")
+        print_text(f"{counted(done.removed, 'entry', 'entries')} without a fact removed.")
     if done.left > 0:
         print_text(
-            f"{done.left} entries belong to users who have no fact in the graph. They are never "
-            f"found; to remove them, begin with empty vectors."
+            f"{counted(done.left, 'entry of a user', 'entries of users')} without a fact in the "
+            f"graph: never found; to remove them, begin with empty vectors."
         )
 
 

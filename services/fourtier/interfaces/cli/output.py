@@ -49,6 +49,11 @@ def one_line(text: str) -> str:
     return visible(" ".join(text.split()))
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun: `1 round`, `2 rounds`; with `many` where that is not an -s."""
+    return f"{number} {one if number == 1 else many or f'{one}s'}"
+
+
 def print_text(text: str, *, end: str = "\n", style: str = "") -> None:
     """Print text that may hold anything."""
     console.print(Text(visible(text), style=style), end=end, soft_wrap=True)

@@ -14,7 +14,14 @@ from fourtier.interfaces.cli.options import (
     FlowName,
     User,
 )
-from fourtier.interfaces.cli.output import errors, one_line, print_json, print_text, visible
+from fourtier.interfaces.cli.output import (
+    counted,
+    errors,
+    one_line,
+    print_json,
+    print_text,
+    visible,
+)
 
 if TYPE_CHECKING:
     from fourtier.client import Client
@@ -45,7 +52,9 @@ def research(
     flow: FlowName = DEFAULT_FLOW,
     rounds: Annotated[int, typer.Option(min=1, max=5, help="Rounds of searches at most.")] = 3,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="Entries.")] = 10,
-    tokens: Annotated[int, typer.Option(min=50, help="Of all entries together.")] = 2_000,
+    tokens: Annotated[
+        int, typer.Option(min=50, max=10_000_000, help="Of all entries together.")
+    ] = 2_000,
     method: Annotated[
         Literal["auto", "rule", "llm"] | None,
         typer.Option(help="llm asks the flow's model, rule none. As the flow has it otherwise."),
@@ -97,7 +106,7 @@ def _show(step: "ResearchProgress") -> None:
         for search in step.searches:
             print_text(f"  search: {one_line(search.query)}{_why(search)}")
     elif step.step == "hits":
-        print_text(f"  found: {step.found} entries, {step.new} of them new")
+        print_text(f"  found: {counted(step.found, 'entry', 'entries')}, {step.new} of them new")
     elif step.step == "notes":
         for note in step.notes:
             said = note.content or f"{note.speaker}: {note.quote}"
@@ -137,9 +146,10 @@ def _show_receipt(receipt: "Receipt") -> None:
         print_text(f"{part} {went}: {one_line(reason)}", style="dim")
     cut = f", {receipt.cut} left out for the sake of the tokens" if receipt.cut else ""
     print_text(
-        f"{receipt.rounds} rounds, {receipt.searches} searches, {receipt.entries} entries seen, "
-        f"{receipt.tokens} tokens{cut}, {receipt.milliseconds:.0f} ms, {_method(receipt)}: "
-        f"{_STOPPED[receipt.stopped]}."
+        f"{counted(receipt.rounds, 'round')}, {counted(receipt.searches, 'search', 'searches')}, "
+        f"{counted(receipt.entries, 'entry', 'entries')} seen, "
+        f"{counted(receipt.tokens, 'token')}{cut}, {receipt.milliseconds:.0f} ms, "
+        f"{_method(receipt)}: {_STOPPED[receipt.stopped]}."
     )
 
 
@@ -149,6 +159,9 @@ def _method(receipt: "Receipt") -> str:
     tokens = receipt.in_token + receipt.out_token
     roles = [part for part in receipt.degraded if part != _NOT_A_ROLE]
     degraded = f", {', '.join(roles)} by rule" if roles else ""
-    resumed = f", resumed {receipt.resumed} times" if receipt.resumed else ""
-    model = f"by the model in {receipt.completions} completions of {tokens} tokens"
+    resumed = f", resumed {counted(receipt.resumed, 'time')}" if receipt.resumed else ""
+    model = (
+        f"by the model in {counted(receipt.completions, 'completion')} of "
+        f"{counted(tokens, 'token')}"
+    )
     return f"{model}{degraded}{resumed}"

@@ -9,12 +9,20 @@ from fourtier.runtime.settings import EngineUrl
 
 
 class RetentionPolicy(Config):
-    """How long and how much Pulsar stores; `fourtier init` sets it. 0 days are for ever."""
+    """How long and how much Pulsar stores; `fourtier init` sets it. 0 days are for ever.
+
+    The embedded bus keeps to what is said of dead letters, and to nothing else of it.
+    """
 
     message_ttl_days: int = Field(
         default=30, ge=0, description="a message that no service handles is dropped after so long"
     )
     dead_letter_ttl_days: int = Field(default=90, ge=0)
+    dead_letter_megabytes: int = Field(
+        default=32,
+        ge=1,
+        description="of each service on the embedded bus; then malformed ones go, and the oldest",
+    )
     backlog_megabytes: int = Field(
         default=1_024, ge=1, description="unhandled on one topic; then publishing is rejected"
     )

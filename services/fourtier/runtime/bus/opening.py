@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fourtier.runtime.bus.contract import Bus, BusError
 from fourtier.runtime.bus.embedded.access_token import read_token
+from fourtier.runtime.bus.embedded.limits import TopicLimits
 from fourtier.runtime.bus.local import LocalCalls
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, connect_pulsar
@@ -27,6 +28,7 @@ class BusConfig:
         port: for the embedded broker; 0 takes a free one.
         security: the embedded broker takes its token from here, or makes one.
         local_calls: whether calls within this process may do without the broker.
+        limits: of what topics of the embedded broker store that nobody acknowledges.
     """
 
     url: str
@@ -36,6 +38,7 @@ class BusConfig:
     port: int = 6650
     security: PulsarSecurity = PulsarSecurity()
     local_calls: bool = True
+    limits: TopicLimits | None = None
 
 
 def embedded_directory(data: Path) -> Path:
@@ -67,7 +70,7 @@ async def open_bus(config: BusConfig) -> AsyncGenerator[tuple[Bus, str]]:
                 from fourtier.runtime.bus.embedded.broker import embedded_broker
             directory = embedded_directory(config.data)
             broker = await stack.enter_async_context(
-                embedded_broker(directory, config.port, security.token)
+                embedded_broker(directory, config.port, security.token, config.limits)
             )
             url, security = broker.url, PulsarSecurity(token=broker.token)
             client_log = str(directory / "client.log")

@@ -63,15 +63,16 @@ class Results:
     async def fail(self, delivery: Delivery, error: Exception, attempts: int) -> None:
         """Store the message with the reason, tell the caller, and only then acknowledge it.
 
-        A query is not stored, unless it is malformed, and neither is what is for its caller alone:
-        that gets the error, and may retry. Nor is what the flow's settings reject.
+        A query is not stored, whatever is wrong with it: its caller gets the error, and may retry.
+        Neither is what is for its caller alone, unless nobody can read it, nor what the flow's
+        settings reject.
         """
         kind = error.type if isinstance(error, FourtierError) else type(error).__name__
         reason = redacted_log(_plain(str(error))[:_MAX_REASON]) or kind
         received = Envelope.of(delivery)
-        needed = self._topic.persistent and not self._topic.for_caller
-        stored = needed or isinstance(error, MalformedError)
-        stored = stored and not isinstance(error, RejectedByPolicyError)
+        needed = not self._topic.for_caller or isinstance(error, MalformedError)
+        rejected = isinstance(error, RejectedByPolicyError)
+        stored = self._topic.persistent and needed and not rejected
         log.log(
             logging.ERROR if stored or wants_traceback(error) else logging.WARNING,
             "Message %s on %s %s after %d attempt(s): %s: %s",
@@ -109,8 +110,8 @@ class Results:
         """Put a message into the dead-letter queue, however long that takes; False when stopping.
 
         One too large to be stored with its reason loses its payload and then its properties, not
-        its reason. The loop is
-        written out, as a stop must end its pauses, which stamina has no means for.
+        its reason. The loop is written out, as a stop must end its pauses, which stamina has no
+        means for.
         """
         payload = await asyncio.to_thread(_without_personal_data, delivery.payload, self._policy)
         delivery = replace(delivery, payload=payload)

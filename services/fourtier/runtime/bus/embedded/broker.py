@@ -16,6 +16,7 @@ import stamina
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.bus.embedded import guard
 from fourtier.runtime.bus.embedded.access_token import token_in
+from fourtier.runtime.bus.embedded.limits import TopicLimits
 from fourtier.runtime.bus.pulsar.handshake import handshake
 from fourtier.runtime.errors import StartupError
 
@@ -40,7 +41,7 @@ class EmbeddedBroker:
 
 @asynccontextmanager
 async def embedded_broker(
-    directory: Path, port: int, token: str | None = None
+    directory: Path, port: int, token: str | None = None, limits: TopicLimits | None = None
 ) -> AsyncGenerator[EmbeddedBroker]:
     """Start a broker that stores its messages in `directory`.
 
@@ -51,11 +52,12 @@ async def embedded_broker(
         directory: only its user may look into it.
         port: on the loopback interface.
         token: what clients must show; None takes that of the last start, or makes one.
+        limits: of what topics store that nobody acknowledges; what is dropped is logged.
 
     Raises:
         StartupError: the package is missing, the port is in use or the broker did not start.
     """
-    broker = _Broker(directory, _binary())
+    broker = _Broker(directory, _binary(), limits)
     try:
         await broker.start(port, token)
         watching = asyncio.create_task(broker.keep_up(), name="embedded bus")
@@ -83,8 +85,9 @@ def _binary() -> str:
 class _Broker:
     """The broker's process, with the guard around it."""
 
-    def __init__(self, directory: Path, binary: str) -> None:
+    def __init__(self, directory: Path, binary: str, limits: TopicLimits | None) -> None:
         self._directory = directory
+        self._limits = [limits.dump()] if limits else []
         self._binary = binary
         self._log = directory / "broker.log"
         self._guard: asyncio.subprocess.Process | None = None
@@ -152,6 +155,7 @@ class _Broker:
             str(listening),
             str(self._directory),
             self._binary,
+            *self._limits,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             pass_fds=[lock, listening],
@@ -162,7 +166,7 @@ class _Broker:
         assert process.stdout is not None  # noqa: S101 - for the type checker: it is a pipe
         try:
             async with asyncio.timeout(_STARTS_WITHIN):
-                announced = await process.stdout.readline()
+                announced = await _log_lost_messages(process.stdout)
                 if not announced:
                     raise StartupError(
                         f"the embedded bus ended as soon as it was started: see {self._log}"
@@ -179,6 +183,8 @@ class _Broker:
     async def keep_up(self) -> None:
         """Start the broker again whenever it ends; clients connect again by themselves."""
         while self._guard is not None:
+            if self._guard.stdout is not None:
+                await _log_lost_messages(self._guard.stdout)
             status = await self._guard.wait()
             log.error(
                 "The embedded bus ended by itself (status %d) and is started again: see %s.",
@@ -212,11 +218,20 @@ class _Broker:
             guard.stdin.close()
         try:
             async with asyncio.timeout(_ENDS_WITHIN):
+                if guard.stdout is not None:
+                    await _log_lost_messages(guard.stdout)
                 await guard.wait()
         except TimeoutError:
             log.warning("The embedded bus did not end within %g seconds.", _ENDS_WITHIN)
             guard.kill()
             await guard.wait()
+
+
+async def _log_lost_messages(said: asyncio.StreamReader) -> bytes:
+    """Log what a guard says of messages that were lost, until it says something else or ends."""
+    while (line := await said.readline()).startswith(guard.LOST):
+        log.warning("%s See dead-letter-ttl-days and dead-letter-megabytes.", line.decode().strip())
+    return line
 
 
 def _lock(descriptor: int) -> bool:

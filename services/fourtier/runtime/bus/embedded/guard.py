@@ -1,9 +1,10 @@
-"""Runs the broker for as long as standard input is open: `guard LOCK LISTENING DIRECTORY BROKER`.
+"""Runs the broker while standard input is open: `guard LOCK LISTENING DIRECTORY BROKER [LIMITS]`.
 
 The parent holds the other end of standard input. When the parent ends, even by `kill -9`, the
 operating system closes it, and the broker is ended too. LOCK is an open file descriptor with a lock
 on it, which is held until this process, the broker and a compaction have ended. LISTENING is the
-socket to which clients connect. A process of its own that imports little, so that it starts fast.
+socket to which clients connect. LIMITS are those of topics, as `compaction` takes them. A process
+of its own that imports little, so that it starts fast.
 
 Where the system allows it, the broker runs in a network of its own, and clients come in through a
 gate that wants the token. Elsewhere the broker itself listens, and lets in whoever reaches it.
@@ -16,6 +17,7 @@ import socket
 import sys
 import time
 from asyncio.subprocess import Process
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 
@@ -28,6 +30,8 @@ from fourtier.runtime.bus.embedded.storage.entry_logs import database_in
 
 #: What the parent is told when the broker answers for the first time.
 PRIVATE, SHARED = b"private\n", b"shared\n"
+#: What lines begin with by which the parent learns of messages that were dropped unhandled.
+LOST = b"Dropped unhandled messages:"
 
 _GRACE = 5.0
 #: A fast publisher stores some megabytes in this time.
@@ -56,16 +60,25 @@ class Guard:
         binary: the broker's program.
         address: where the broker listens.
         gate: None where the broker itself lets clients in.
+        limits: arguments for the compaction.
     """
 
     def __init__(
-        self, lock: int, directory: Path, binary: str, address: tuple[str, int], gate: Gate | None
+        self,
+        lock: int,
+        directory: Path,
+        binary: str,
+        address: tuple[str, int],
+        gate: Gate | None,
+        *,
+        limits: Sequence[str],
     ) -> None:
         self._lock = lock
         self._directory = directory
         self._binary = binary
         self._address = address
         self._gate = gate
+        self._limits = limits
         self._log = directory / "broker.log"
         self._configuration = directory / "broker.toml"
         self._announced = False
@@ -89,8 +102,18 @@ class Guard:
     async def _compact(self) -> None:
         """Remove what was acknowledged; in a process of its own, which may fail or be killed."""
         logs = (database_in(self._directory) / "entrylog").glob("*.log")
-        if any(path.stat().st_size for path in logs):
-            await (await self._run(sys.executable, "-P", "-m", _COMPACTION, self._directory)).wait()
+        if not any(path.stat().st_size for path in logs):
+            return
+        program = (sys.executable, "-P", "-m", _COMPACTION)
+        compaction = await self._run(
+            *program, self._directory, *self._limits, stdout=asyncio.subprocess.PIPE
+        )
+        said, _ = await compaction.communicate()
+        with self._log.open("ab") as log:
+            log.write(said)
+        for line in said.splitlines():
+            if line.startswith(LOST):
+                _tell_parent(line + b"\n")
 
     async def _start(self) -> Process:
         host, port = self._address
@@ -105,12 +128,12 @@ class Guard:
         os.pwrite(self._lock, str(broker.pid).encode(), 0)
         return broker
 
-    async def _run(self, *command: str | Path) -> Process:
+    async def _run(self, *command: str | Path, stdout: int | None = None) -> Process:
         with self._log.open("ab") as log:
             return await asyncio.create_subprocess_exec(
                 *command,
                 stdin=asyncio.subprocess.DEVNULL,
-                stdout=log,
+                stdout=log if stdout is None else stdout,
                 stderr=log,
                 pass_fds=[self._lock],
                 preexec_fn=ends_with_parent(),
@@ -129,11 +152,10 @@ class Guard:
         return False
 
     def _announce(self) -> None:
-        """Once: later nobody reads it."""
+        """Once: the parent waits for it when it starts us."""
         if not self._announced:
             self._announced = True
-            with contextlib.suppress(BrokenPipeError):  # the parent is gone; so are we in a moment
-                os.write(sys.stdout.fileno(), PRIVATE if self._gate else SHARED)
+            _tell_parent(PRIVATE if self._gate else SHARED)
 
     async def _watch(self, broker: Process, stop: asyncio.Event) -> _Why:
         """Let clients in, and wait until there is a reason to end the broker."""
@@ -174,6 +196,11 @@ class Guard:
             self._gate.close_connections()
 
 
+def _tell_parent(line: bytes) -> None:
+    with contextlib.suppress(BrokenPipeError):  # the parent is gone; so are we in a moment
+        os.write(sys.stdout.fileno(), line)
+
+
 async def _first(*tasks: asyncio.Task[object]) -> bool:
     """Wait for one of them, but only until it is time to look around."""
     done, _ = await asyncio.wait(tasks, timeout=_LOOKS_EVERY, return_when=asyncio.FIRST_COMPLETED)
@@ -194,17 +221,23 @@ def _end_of_input() -> asyncio.Event:
 
 
 async def _guard(
-    lock: int, listening: socket.socket, token: str | None, directory: Path, binary: str
+    lock: int,
+    listening: socket.socket,
+    token: str | None,
+    directory: Path,
+    binary: str,
+    *,
+    limits: Sequence[str],
 ) -> int:
     """Clients learn the broker's address from the broker: it is the one at which we listen."""
     address = listening.getsockname()
     if token is None:
         listening.close()
-        return await Guard(lock, directory, binary, address, None).run()
+        return await Guard(lock, directory, binary, address, None, limits=limits).run()
     gate = Gate(address, token)
     server = await asyncio.get_running_loop().create_server(lambda: Client(gate), sock=listening)
     try:
-        return await Guard(lock, directory, binary, address, gate).run()
+        return await Guard(lock, directory, binary, address, gate, limits=limits).run()
     finally:
         server.close()
         gate.close_connections()
@@ -215,11 +248,11 @@ def main() -> int:
     # Not at the top: a client imports this module as well, and is installed without uvloop.
     import uvloop  # noqa: PLC0415
 
-    lock, descriptor, directory, binary = sys.argv[1:]
+    lock, descriptor, directory, binary, *limits = sys.argv[1:]
     os.umask(0o077)
     listening = socket.socket(fileno=int(descriptor))
     token = read_token(Path(directory)) if enter_private_network() else None
-    return uvloop.run(_guard(int(lock), listening, token, Path(directory), binary))
+    return uvloop.run(_guard(int(lock), listening, token, Path(directory), binary, limits=limits))
 
 
 if __name__ == "__main__":

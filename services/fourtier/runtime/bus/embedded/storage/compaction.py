@@ -1,13 +1,18 @@
 """Removes acknowledged messages from the disk, which `pulsar-lite` 0.2 never does by itself.
 
-Run as a program: `python -m fourtier.runtime.bus.embedded.storage.compaction DIRECTORY`.
+What is beyond the limits of its topic is removed as well. Run as a program:
+`python -m fourtier.runtime.bus.embedded.storage.compaction DIRECTORY [LIMITS]`.
 """
 
 import sys
+import time
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fourtier.runtime.bus.embedded.limits import TopicLimits
+from fourtier.runtime.bus.embedded.storage.dropping import Dropped, beyond
 from fourtier.runtime.bus.embedded.storage.entry_logs import EntryLogs, database_in
 from fourtier.runtime.bus.embedded.storage.index import Change, Index, Messages
 from fourtier.runtime.bus.embedded.storage.records import (
@@ -22,6 +27,8 @@ from fourtier.runtime.bus.embedded.storage.records import (
     encode_ledgers,
 )
 
+#: The guard passes on lines that begin so.
+_DROPPED = "Dropped unhandled messages:"
 _BYTES_PER_MEGABYTE = 1e6
 
 
@@ -32,6 +39,7 @@ class Compaction:
     Attributes:
         removed: messages that every subscription had acknowledged.
         unreadable: messages that were damaged and could never have been delivered.
+        dropped: messages beyond the limits of their topics, by topic.
         waiting: messages that are still stored.
         before: bytes of the entry logs, and `after` it.
     """
@@ -41,10 +49,13 @@ class Compaction:
     waiting: int
     before: int
     after: int
+    dropped: Sequence[Dropped] = ()
 
 
-def compact(directory: Path) -> Compaction:
+def compact(directory: Path, limits: TopicLimits | None = None) -> Compaction:
     """Remove what every subscription has acknowledged; the broker must not run.
+
+    What is beyond the limits is removed as if it were acknowledged.
 
     A crash at any moment loses nothing: messages that stay are first copied to a new file and
     synced, then one atomic write of the index changes over to them, then the old files are removed.
@@ -63,6 +74,10 @@ def compact(directory: Path) -> Compaction:
         unreadable = list(logs.unreadable(messages.waiting.items()))
         for position in unreadable:  # one of them would stop its topic for ever
             messages.acknowledged[position] = messages.waiting.pop(position)
+        dropped = list(beyond(messages, logs, limits, time.time())) if limits else []
+        beyond_limits = [each for some in dropped for each in (*some.expired, *some.surplus)]
+        for position in beyond_limits:
+            messages.acknowledged[position] = messages.waiting.pop(position)
         if messages.acknowledged:
             index.write(_change(messages, logs, index.next_ledger()))
         logs.remove_others({location.file for location in index.locations()})
@@ -71,8 +86,8 @@ def compact(directory: Path) -> Compaction:
     finally:
         index.close()
     _tidy(database)
-    removed = len(messages.acknowledged) - len(unreadable)
-    return Compaction(removed, len(unreadable), len(messages.waiting), before, logs.size())
+    removed = len(messages.acknowledged) - len(unreadable) - len(beyond_limits)
+    return Compaction(removed, len(unreadable), len(messages.waiting), before, logs.size(), dropped)
 
 
 def _change(messages: Messages, logs: EntryLogs, next_ledger: int) -> Change:
@@ -153,9 +168,10 @@ def _tidy(database: Path) -> None:
 
 
 def main() -> int:
-    """Compact, and say in one line what was done."""
+    """Compact, and say in one line what was done; more lines say what was lost."""
+    limits = TopicLimits.load(sys.argv[2]) if sys.argv[2:] else None
     try:
-        done = compact(Path(sys.argv[1]))
+        done = compact(Path(sys.argv[1]), limits)
     except UnknownLayoutError as error:
         sys.stderr.write(f"Nothing was removed: the broker's files are not understood: {error}.\n")
         return 1
@@ -165,6 +181,11 @@ def main() -> int:
     )
     if done.unreadable:
         sys.stdout.write(f"{done.unreadable} damaged messages could not be read.\n")
+    for each in done.dropped:
+        sys.stdout.write(
+            f"{_DROPPED} {len(each.expired) + len(each.surplus)} on {each.topic}, "
+            f"{len(each.expired)} too old and {len(each.surplus)} too many.\n"
+        )
     return 0
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from fourtier.runtime.bus.embedded.storage.records import (
     Location,
     Position,
+    Published,
     UnknownLayoutError,
     is_whole,
 )
@@ -41,6 +42,14 @@ class EntryLogs:
                     log.seek(location.offset)
                     if not is_whole(log.read(location.length), position, location):
                         yield position
+
+    def published(self, messages: Located) -> Iterator[tuple[Position, Published]]:
+        """What messages say of themselves; they must be whole."""
+        for file, group in _by_file(messages).items():
+            with self._path(file).open("rb") as log:
+                for position, location in group:
+                    log.seek(location.offset)
+                    yield position, Published.parse(log.read(location.length))
 
     def copy(self, messages: Located) -> Mapping[Position, bytes]:
         """Write messages to a new entry log that is on disk afterwards; returns where they are.

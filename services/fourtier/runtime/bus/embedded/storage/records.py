@@ -12,8 +12,9 @@ Each start of the broker opens a new entry log, so that older files never change
 
 import struct
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, Self
 
 from google.protobuf.message import DecodeError, Message
@@ -44,6 +45,8 @@ _MESSAGES: dict[str, type[Any]] = dict(
                 "timestamp": (4, "int64"),
             },
             "Ledgers": {"ledgers": (1, "repeated Ledger")},
+            "Property": {"key": (1, "bytes"), "value": (2, "bytes")},
+            "Metadata": {"publish_time": (3, "uint64"), "properties": (4, "repeated Property")},
             "End": {"ledger": (1, "int64"), "entry": (2, "int64")},
             "Range": {"first": (1, "End"), "last": (2, "End")},
             "Cursor": {
@@ -133,6 +136,31 @@ def is_whole(record: bytes, position: Position, location: Location) -> bool:
         and size + metadata + payload == location.length
         and sum(record[_HEADER.size :]) == checksum == location.checksum
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What a message says of itself: when it was published, in seconds since 1970, and more."""
+
+    at: float
+    properties: Mapping[str, str]
+
+    @classmethod
+    def parse(cls, record: bytes) -> Self:
+        """Read the beginning of a message that is whole.
+
+        One that no client of Pulsar's has written may say nothing of itself: it is never too old.
+        """
+        end = _HEADER.size + int(_HEADER.unpack_from(record)[6])
+        try:
+            stored: Any = _MESSAGES["Metadata"].FromString(record[_HEADER.size : end])
+        except DecodeError:
+            return cls(inf, {})
+        properties = {
+            each.key.decode(errors="replace"): each.value.decode(errors="replace")
+            for each in stored.properties
+        }
+        return cls(stored.publish_time / 1000, properties)
 
 
 def parse_ledgers(value: bytes) -> list[Ledger]:
