@@ -259,10 +259,31 @@ async def test_a_hit_says_what_found_it(flow: RunningFlow) -> None:
     (first, *_) = await search(flow, "violoncello", explain=True)
     (silent, *_) = await search(flow, "violoncello")
 
-    assert set(first.legs) == {"words", "window", "meaning", "context"}
+    assert set(first.legs) == {"words", "window", "meaning", "context", "source"}
     assert (first.legs["words"].rank, first.legs["meaning"].rank) == (1, 1)
     assert silent.legs == {}
     assert (silent.entry, silent.score) == (first.entry, first.score)
+
+
+async def test_of_equal_turns_that_of_a_conversation_about_it_comes_first(
+    flow: RunningFlow,
+) -> None:
+    alike = "The violoncello is old."
+    await tell(
+        flow,
+        turn(1, alike, conversation_id="c2"),
+        turn(2, alike),
+        turn(3, "That violoncello was repaired in Cremona."),
+        turn(4, "A cat.", conversation_id="c3"),
+    )
+    await archived(flow, 4)
+
+    found = await search(flow, "violoncello", legs=("words",), explain=True)
+
+    by_source = {hit.entry.source: hit for hit in found if hit.entry.content == alike}
+    assert by_source["c1"].legs["words"].score == by_source["c2"].legs["words"].score
+    assert by_source["c1"].score > by_source["c2"].score
+    assert [by_source[name].legs["source"].rank for name in ("c1", "c2")] == [1, 2]
 
 
 async def test_without_embeddings_the_words_search(tmp_path: Path) -> None:

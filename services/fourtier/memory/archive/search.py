@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -37,9 +38,13 @@ _SPARSE: tuple[LegName, ...] = (WORDS, WINDOW)
 _DENSE: tuple[LegName, ...] = (MEANING, CONTEXT)
 #: Characters of a query that are searched by; models read less.
 _MAX_QUERY = 8_000
-#: Entries that are compared where a query names a time or a speaker, and what the scores count of
-#: those that were said then or by them.
-_DEEP, _NARROWER_WEIGHT = 100, 0.5
+#: Entries that are compared, however many are wanted.
+_DEEP = 100
+#: What the scores count of entries that were said at a time, or by people, whom a query names.
+_NARROWER_WEIGHT = 0.5
+#: What it counts that an entry's source has other good ones: of so many of them the scores, each of
+#: which counts less than the one before.
+_SOURCE_WEIGHT, _BEST_OF_SOURCE, _DECAY = 0.1, 3, 0.7
 #: Between two times that stores tell apart.
 _SHORTEST = timedelta(microseconds=1)
 
@@ -119,8 +124,6 @@ class ArchiveSearch:
             )
 
         narrower = _narrower(request)
-        if not narrower:
-            return await query(request.top_k)
         deep = max(request.top_k, _DEEP)
         everything, *others = await asyncio.gather(
             query(deep), *(query(deep, condition) for condition in narrower.values())
@@ -128,7 +131,8 @@ class ArchiveSearch:
         hits = {_entry_of(hit): hit for hit in everything}
         for leg, found in zip(narrower, others, strict=True):
             _add(hits, leg, found)
-        return sorted(hits.values(), key=lambda hit: -hit.score)[: request.top_k]
+        found_by_all = sorted(hits.values(), key=lambda hit: -hit.score)
+        return _with_sources(found_by_all)[: request.top_k]
 
     async def _vector(self, query: str) -> Vector:
         async with asyncio.timeout(self._embedding_seconds):
@@ -155,6 +159,38 @@ def _add(hits: dict[str, Hit], leg: str, found: Sequence[Hit]) -> None:
         score = here.score + _NARROWER_WEIGHT * hit.score
         legs = {**here.legs, leg: Found(rank, hit.score)}
         hits[_entry_of(hit)] = replace(here, score=score, legs=legs)
+
+
+def _with_sources(hits: Sequence[Hit]) -> list[Hit]:
+    """Hits in order, best first, again with what their sources add to their scores.
+
+    Of a conversation that is about what is asked several turns are found, and what answers the
+    question may be among the weaker ones.
+    """
+    by_source: defaultdict[str, list[Hit]] = defaultdict(list)
+    for hit in hits:
+        by_source[_source_of(hit)].append(hit)
+    support = {
+        source: sum(hit.score * _DECAY**place for place, hit in enumerate(some[:_BEST_OF_SOURCE]))
+        for source, some in by_source.items()
+    }
+    ranks = {
+        source: rank
+        for rank, source in enumerate(sorted(support, key=lambda each: -support[each]), start=1)
+    }
+    supported = [
+        replace(
+            hit,
+            score=hit.score + _SOURCE_WEIGHT * support[_source_of(hit)],
+            legs={**hit.legs, "source": Found(ranks[_source_of(hit)], support[_source_of(hit)])},
+        )
+        for hit in hits
+    ]
+    return sorted(supported, key=lambda hit: -hit.score)
+
+
+def _source_of(hit: Hit) -> str:
+    return str(hit.payload["source"])
 
 
 def _entry_of(hit: Hit) -> str:

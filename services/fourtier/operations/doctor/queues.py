@@ -7,7 +7,7 @@ from fourtier.operations.backlogs import Queue
 from fourtier.operations.doctor.findings import Finding, duration
 from fourtier.runtime.rpc.dead_letter_queue import OPERATOR
 
-#: Share of the backlog quota; beyond the quota the broker rejects to publish.
+#: Share of the backlog quota; beyond it the broker rejects what is published.
 _NEARLY_FULL = 0.8
 
 
