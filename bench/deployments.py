@@ -4,10 +4,11 @@ import asyncio
 import os
 import secrets
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.cluster.engines import running_engines
 from tests.cluster.pulsar_admin import create_namespace
@@ -18,6 +19,8 @@ from tests.support.usage import descendants_of
 
 #: They have an embedded index, which one process alone can hold.
 ALONE = frozenset({"facts", "episodes", "archive"})
+#: The parameters of services, by their names.
+Services = Mapping[str, Mapping[str, Any]]
 _TENANT, _NAMESPACE = "fourtier", "bench"
 _MYSELF = "clients and model"
 
@@ -42,7 +45,7 @@ class Deployment:
 
 @asynccontextmanager
 async def cluster(
-    directory: Path, model_url: str, scaled: Sequence[str]
+    directory: Path, model_url: str, scaled: Sequence[str], services: Services = ROAD
 ) -> AsyncGenerator[Deployment]:
     """A process for each service, on Pulsar and Neo4j."""
     async with running_engines(directory / "engines") as engines:
@@ -51,8 +54,8 @@ async def cluster(
             "FOURTIER_BUS_URL": engines.pulsar_url,
             "FOURTIER_GRAPH_URL": engines.neo4j_url,
         }
-        made = ServiceProcesses(_flow_file(directory), directory, environment)
-        running: dict[str, list[ServiceProcess]] = {name: [] for name in ROAD}
+        made = ServiceProcesses(_flow_file(directory, services), directory, environment)
+        running: dict[str, list[ServiceProcess]] = {name: [] for name in services}
 
         async def scale(replicas: int) -> None:
             new: list[ServiceProcess] = []
@@ -65,8 +68,8 @@ async def cluster(
             await asyncio.gather(*(process.start() for process in new))
 
         def processes() -> dict[str, list[int]]:
-            services = {name: [one.pid for one in of_it] for name, of_it in running.items()}
-            return services | {
+            pids = {name: [one.pid for one in of_it] for name, of_it in running.items()}
+            return pids | {
                 "Pulsar": [engines.pulsar.pid],
                 "Neo4j": [engines.neo4j.pid],
                 _MYSELF: [os.getpid()],
@@ -79,14 +82,16 @@ async def cluster(
 
 
 @asynccontextmanager
-async def embedded(directory: Path, model_url: str) -> AsyncGenerator[Deployment]:
+async def embedded(
+    directory: Path, model_url: str, services: Services = ROAD
+) -> AsyncGenerator[Deployment]:
     """The whole flow in one process, as `fourtier up` runs it."""
     port, token = free_port(), secrets.token_urlsafe()
     environment = model_environment(model_url) | {
         "FOURTIER_BUS_PORT": str(port),
         "FOURTIER_BUS_TOKEN": token,
     }
-    made = ServiceProcesses(_flow_file(directory), directory, environment)
+    made = ServiceProcesses(_flow_file(directory, services), directory, environment)
     flow = made.make_all("up")
 
     async def scale(_replicas: int) -> None:
@@ -105,5 +110,13 @@ async def embedded(directory: Path, model_url: str) -> AsyncGenerator[Deployment
         await flow.stop()
 
 
-def _flow_file(directory: Path) -> Path:
-    return write_flow(directory / "flow.yaml", ROAD, tenant=_TENANT, namespace=_NAMESPACE)
+def road_without(left_out: Collection[str]) -> Services:
+    """The services of the main road but some, and an agent that does not ask them."""
+    services = {name: dict(parameters) for name, parameters in ROAD.items() if name not in left_out}
+    if "archive" in left_out:
+        services["agent"]["archive-retrieval-top-k"] = 0
+    return services
+
+
+def _flow_file(directory: Path, services: Services) -> Path:
+    return write_flow(directory / "flow.yaml", services, tenant=_TENANT, namespace=_NAMESPACE)

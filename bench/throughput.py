@@ -4,6 +4,7 @@
     .venv/bin/python -m bench.throughput --cluster     # Pulsar and Neo4j (JDK 17, Maven)
     .venv/bin/python -m bench.throughput               # the embedded engines, one process
     [--replicas 1 2 4] [--scale agent completion ...] [--conversations 32] [--runs 600]
+    [--without archive memoriser researcher]
 
 With --cluster each service is a process of its own, Pulsar and Neo4j are started for the purpose,
 and the services of --scale run as often as --replicas says, one number after the other. The others
@@ -36,7 +37,7 @@ import tempfile
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from bench.deployments import ALONE, cluster, embedded
+from bench.deployments import ALONE, cluster, embedded, road_without
 from bench.load import Measured, measure
 
 from fourtier.client import connect
@@ -75,10 +76,11 @@ async def run(arguments: argparse.Namespace) -> None:
     async with AsyncExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fourtier-bench-")))
         model = await stack.enter_async_context(scripted_model(script=answer))
+        services = road_without(arguments.without)
         if arguments.cluster:
-            starting = cluster(directory, model.url, arguments.scale)
+            starting = cluster(directory, model.url, arguments.scale, services)
         else:
-            starting = embedded(directory, model.url)
+            starting = embedded(directory, model.url, services)
             arguments.replicas = [1]
             print("Embedded engines: one process, and one agent; more would wait for each other.")
         deployment = await stack.enter_async_context(starting)
@@ -112,6 +114,9 @@ def main() -> int:
     parser.add_argument("--replicas", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument(
         "--scale", nargs="+", default=["agent"], choices=[s for s in ROAD if s not in ALONE]
+    )
+    parser.add_argument(
+        "--without", nargs="+", default=[], choices=list(ROAD), help="services that are left out"
     )
     parser.add_argument("--conversations", type=int, default=32)
     parser.add_argument("--runs", type=int, default=600, help="for each number of replicas")

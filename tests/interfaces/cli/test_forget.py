@@ -48,10 +48,15 @@ FACTS = [
 
 
 class Services:
-    """Stand in for the services; `asked` has what each was asked, in order."""
+    """Stand in for the services; `asked` has what each was asked, in order.
+
+    Attributes:
+        empty: nothing is stored.
+    """
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, EraseRequest]] = []
+        self.empty = False
 
     def routes(self) -> list[Route]:
         calls = (
@@ -66,6 +71,8 @@ class Services:
     def _erasing(self, call: Any) -> Route:
         async def erase(request: EraseRequest) -> EraseResponse:
             self.asked.append((call.topic.name, request))
+            if self.empty:
+                return EraseResponse(number=0, erased=())
             number = 7 if call is ERASE_CONVERSATIONS else 1
             found = Erased(
                 kind="x",
@@ -116,6 +123,14 @@ def test_who_says_no_keeps_everything(fourtier: Command, services: Services) -> 
     assert fourtier(*FORGET, "--everything", stdin=b"n\n") == 1
     assert services.done() == {}
     assert "Forget this for good?" in fourtier.said
+
+
+def test_that_nothing_is_there_is_said_before_it_asks(
+    fourtier: Command, services: Services
+) -> None:
+    services.empty = True
+    assert fourtier(*FORGET, "--fact", "f9", stdin=b"n\n") == 1
+    assert fourtier.said.index("Nothing of it is stored") < fourtier.said.index("for good?")
 
 
 def test_everything_goes_from_every_service(fourtier: Command, services: Services) -> None:

@@ -153,6 +153,8 @@ def _carry_out(flow: str, way: _Way, *, dry_run: bool, ask: bool) -> None:
     would = with_client(flow, lambda client: way.forget(client, True))
     letters = _forget_letters(flow, way, dry_run=True)
     _show(would, letters.removed)
+    if not would.number and not letters.removed:
+        print_text("Nothing of it is stored; what is still on its way would be forgotten too.")
     if dry_run:
         print_text(f"{counted(would.number, 'memory', 'memories')} would be forgotten.")
         return
