@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from fourtier.engines.graph.neo4j import open_neo4j
+from fourtier.engines.graph.protocol import Statement
 from fourtier.flows.model import read_flow
 from fourtier.flows.plan import process_plan
 from fourtier.flows.provisioning import bus_needs
@@ -22,7 +24,9 @@ from fourtier.runtime.errors import StartupError
 from fourtier.runtime.process.flow_process import FlowProcess, flow_process
 from fourtier.runtime.rpc.caller import open_caller
 from fourtier.runtime.service.registry import load_service, service_names
+from fourtier.runtime.service.stores import GraphSchema
 from fourtier.runtime.settings import Settings
+from tests.cluster.servers import SERVERS
 from tests.support.process import FOURTIER
 from tests.support.qdrant import shared_qdrant
 from tests.support.waiting import wait_until
@@ -148,6 +152,23 @@ async def test_its_collections_are_provisioned(flow: str, tmp_path: Path) -> Non
 
     made_vectors = [each for each in made if each.engine == "vectors" and each.state == "made"]
     assert "rain-reports" in made_vectors[0].what
+
+
+@pytest.mark.cluster
+@pytest.mark.skipif(SERVERS.neo4j_url is None, reason="FOURTIER_TEST_NEO4J_URL names no server")
+@pytest.mark.usefixtures("plugin")
+async def test_its_nodes_are_provisioned(flow: str, tmp_path: Path) -> None:
+    url = SERVERS.neo4j_url or ""
+    settings = Settings(data=tmp_path, bus_url="memory://", graph_url=url)
+    try:
+        made = await provision(read_flow(flow), settings, dry_run=False)
+        again = await provision(read_flow(flow), settings, dry_run=False)
+    finally:
+        async with open_neo4j(url, GraphSchema([]), user=None, password=None) as store:
+            await store.write(None, Statement("DROP CONSTRAINT raingauge_id IF EXISTS"))
+
+    assert [each.state for each in made if "RainGauge" in each.what] == ["made"]
+    assert "made" not in {each.state for each in again if each.engine == "graph"}
 
 
 async def test_the_command_lists_its_topics(plugin: Path) -> None:
