@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -136,7 +137,8 @@ async def test_a_handler_that_is_cut_off_leaves_its_message(bus: Bus, *, batches
 
 async def test_an_idle_service_stops_without_another_message(bus: Bus) -> None:
     desk = Desk()
-    async with served(bus, event_route(NOTED, desk.note), event_batch_route(NOTED, desk.notes)):
+    batches = replace(NOTED, name="test.noted-in-batches")
+    async with served(bus, event_route(NOTED, desk.note), event_batch_route(batches, desk.notes)):
         pass
     assert desk.begun == []
 
