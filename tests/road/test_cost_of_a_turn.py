@@ -17,6 +17,8 @@ from fourtier.engines.vectors.edge.store import EdgeVectorStore
 from fourtier.runtime.bus.contract import Address
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.rpc.caller import Caller
+from fourtier.schema.agent import AGENT_REQUEST, AgentRequest
+from fourtier.schema.completion import CompleteRequest
 from fourtier.schema.embeddings import EmbedRequest
 from tests.road.services import ROAD
 from tests.support.flow import running_flow
@@ -40,6 +42,7 @@ TURN = {
     "points written": 2,
     # The question to search with, question and answer in the archive, and the fact.
     "text to embed": 4,
+    "completion": 1,
 }
 WRITTEN = {name: times for name, times in TURN.items() if name.startswith(("transa", "points"))}
 
@@ -72,6 +75,8 @@ def costs(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         return [address.name]
 
     def sent(_caller: Caller, _topic: Any, message: Any, *_: Any) -> Sequence[str]:
+        if isinstance(message, CompleteRequest):
+            return ["completion in pieces" if message.streaming else "completion"]
         return ["text to embed"] * len(message.texts) if isinstance(message, EmbedRequest) else []
 
     def written(store: LadybugGraphStore, *_: Any) -> Sequence[str]:
@@ -117,11 +122,32 @@ async def test_a_turn(tmp_path: Path, costs: Counter[str]) -> None:
     assert await cost_of_a_turn(tmp_path, costs, says, TURN) == TURN
 
 
+@pytest.mark.parametrize(
+    ("streaming", "asked"), [(True, "completion in pieces"), (False, "completion")]
+)
+async def test_only_for_who_reads_along_a_completion_comes_in_pieces(
+    tmp_path: Path,
+    costs: Counter[str],
+    streaming: bool,
+    asked: str,
+) -> None:
+    services: dict[str, Any] = {"completion": {}, "agent": {}}
+    async with (
+        scripted_model(script=says) as model,
+        running_flow(tmp_path, services, settings=model.settings) as flow,
+    ):
+        request = AgentRequest(user="ann", question="What?", memory="off", streaming=streaming)
+        replies = [each async for each in flow.caller.stream(AGENT_REQUEST, request)]
+    assert "".join(each.content for each in replies if each.message_type == "answer") == "Noted."
+    assert [name for name in costs if name.startswith("completion")] == [asked]
+
+
 async def test_a_turn_with_a_tool(tmp_path: Path, costs: Counter[str]) -> None:
     """The action is recorded before it is done, and then what came of it."""
     expected = TURN | {
         "working-memory.append": 3,
         "transaction working-memory": 4,
         "text to embed": 5,  # the tool's result is in the archive, too
+        "completion": 2,
     }
     assert await cost_of_a_turn(tmp_path, costs, divides, expected) == expected

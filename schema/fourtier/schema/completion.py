@@ -55,6 +55,9 @@ class CompleteRequest(Message):
     messages: tuple[ChatMessage, ...] = Field(min_length=1, max_length=MAX_ITEMS)
     tools: tuple[ToolSpec, ...] = Field(default=(), max_length=MAX_ITEMS)
     output_schema: Metadata | None = None
+    streaming: bool = Field(
+        default=True, description="somebody reads along; otherwise the text comes in few pieces"
+    )
     max_tokens: int | None = Field(default=None, ge=1, le=10_000_000)
     temperature: float | None = Field(default=None, ge=0, le=100)
 

@@ -64,16 +64,18 @@ async def reason(
     tools: Sequence[ToolSpec],
     decision: Decision,
     usage: Usage,
+    *,
+    streaming: bool,
 ) -> AsyncGenerator[CompletionPiece]:
     """Stream the pieces of a step, and fill `decision` and `usage`.
 
-    Closing the stream cancels the completion.
+    Closing the stream cancels the completion. Where nobody reads along, there are few pieces.
 
     Raises:
         CallFailedError: the completion service answered with an error.
         DeadlineExceededError: the completion service does not answer.
     """
-    request = CompleteRequest(messages=tuple(messages), tools=tuple(tools))
+    request = CompleteRequest(messages=tuple(messages), tools=tuple(tools), streaming=streaming)
     async with aclosing(caller.stream(COMPLETE, request)) as pieces:
         async for piece in pieces:
             decision.add(piece)

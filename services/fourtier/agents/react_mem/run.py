@@ -174,7 +174,14 @@ class Run:
         last = step >= self._parameters.max_iterations - 1
         messages = context.prompt(self._trace.shown, finish=last)
         tools = () if last else self._offered
-        pieces = reason(self._caller, messages, tools, decision, self.usage)
+        pieces = reason(
+            self._caller,
+            messages,
+            tools,
+            decision,
+            self.usage,
+            streaming=self._request.streaming,
+        )
         with self._timings.part("model"):
             async with aclosing(pieces):
                 async for piece in pieces:

@@ -98,6 +98,7 @@ class ModelCondenser:
                 ),
                 ChatMessage(role="user", content="\n\n".join(filter(None, parts))),
             ),
+            streaming=False,
             max_tokens=2 * work.plan.room,  # room for a model that counts otherwise than we do
             temperature=0,
         )

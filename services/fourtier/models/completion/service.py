@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from operator import attrgetter
 from typing import Self
 
+from fourtier.models.completion.joining import joined
 from fourtier.models.completion.parameters import CompletionParameters
 from fourtier.models.completion.steps import Model
 from fourtier.runtime.service import DeploymentProfile, Service, ServiceContext, stream
@@ -38,4 +39,4 @@ class CompletionService(Service):
     @stream(COMPLETE, max_concurrency=attrgetter("max_concurrency"), timeout=COMPLETE.deadline)
     def complete(self, request: CompleteRequest) -> AsyncIterator[CompletionPiece]:
         """Stream one step of the model."""
-        return self._model.step(request)
+        return joined(self._model.step(request), streaming=request.streaming)

@@ -92,7 +92,10 @@ class StructuredModel:
 
     async def _complete(self, messages: Sequence[ChatMessage], form: type[BaseModel]) -> str:
         request = CompleteRequest(
-            messages=tuple(messages), output_schema=output_schema(form), temperature=0
+            messages=tuple(messages),
+            output_schema=output_schema(form),
+            streaming=False,
+            temperature=0,
         )
         self._usage.completions += 1
         answer: list[str] = []

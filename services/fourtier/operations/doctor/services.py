@@ -129,7 +129,7 @@ async def _embed(caller: Caller, what: str) -> list[Finding]:
 async def _complete(caller: Caller, what: str) -> list[Finding]:
     began = time.perf_counter()
     request = CompleteRequest(
-        messages=(ChatMessage(role="user", content="Say yes."),), max_tokens=8
+        messages=(ChatMessage(role="user", content="Say yes."),), max_tokens=8, streaming=False
     )
     model = ""
     async for piece in caller.stream(COMPLETE, request):
