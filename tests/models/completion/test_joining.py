@@ -71,9 +71,10 @@ async def test_what_comes_at_once_is_one_piece_for_who_reads_along_too() -> None
 async def test_who_reads_along_gets_the_first_piece_before_there_is_another() -> None:
     model = Model(answer("one"), answer("two"), END, waits=True)
     async with aclosing(joined(model.work(), streaming=True)) as pieces:
-        assert (await anext(pieces)).content == "one"
-        model.go_on.release()
-        assert (await anext(pieces)).content == "two"
+        async with asyncio.timeout(20):  # many times what a busy machine takes
+            assert (await anext(pieces)).content == "one"
+            model.go_on.release()
+            assert (await anext(pieces)).content == "two"
 
 
 async def test_a_long_answer_comes_now_and_then_to_who_does_not_read_along(
