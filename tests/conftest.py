@@ -30,6 +30,7 @@ _EMBEDDED = {
     "test_data_directory.py",
     "test_kill.py",
     "test_lost_index.py",
+    "test_walk.py",
     "test_kill_research.py",
     "test_two_megabytes.py",
     "test_wire.py",
