@@ -22,17 +22,17 @@ let_calls_take_their_time()
 load_the_model_once()
 write_to_memory()
 
-#: They start flows of their own, name the port of the embedded broker, or read the files of the
-#: embedded engines.
+#: They start flows of their own, name the port of the embedded broker, read the files of the
+#: embedded engines, or name those of their code.
 _EMBEDDED = {
     "test_command.py",
     "test_cost_of_a_turn.py",
     "test_data_directory.py",
     "test_kill.py",
     "test_lost_index.py",
-    "test_walk.py",
     "test_kill_research.py",
     "test_two_megabytes.py",
+    "test_walk.py",
     "test_wire.py",
 }
 #: Each write waits for a disk there, and two Java machines share the processors with the tests.
