@@ -39,7 +39,7 @@ class IndexCompleteness:
                 f"`{self._rebuild}` makes it again from the graph"
             )
             log.error("%s.", missing[0].upper() + missing[1:])
-            if records - points > _TOLERATED * records:
+            if _is_lost(records, points):
                 self._missing = missing
 
     async def require(self) -> None:
@@ -50,8 +50,12 @@ class IndexCompleteness:
         """
         if not self._missing:
             return
-        records, points = await self._count()
-        if records - points > _TOLERATED * records:
+        if _is_lost(*await self._count()):
             raise UnavailableError(self._missing)
         self._missing = ""
         log.warning("%s is complete again.", self._index[0].upper() + self._index[1:])
+
+
+def _is_lost(records: int, points: int) -> bool:
+    """Whether more is missing than what a crash may leave."""
+    return records - points > _TOLERATED * records
