@@ -4,6 +4,7 @@
     .venv/bin/python -m bench.turn [--facts 10000] [--turns 100]      # on the embedded engines
     .venv/bin/python -m tests.cluster .venv/bin/python -m bench.turn  # on Pulsar and Neo4j
     .venv/bin/python -m bench.turn --compare   # calls within the process against all by the broker
+    [--without archive memoriser researcher]
 
 Everything is real but the model: the broker is a process of its own, the services run in this one.
 A scripted server answers completions at once; what it costs is `model` and is not memory. Between
@@ -20,6 +21,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import uvloop
+from bench.deployments import road_without
 
 from fourtier.client import client_on
 from fourtier.schema.facts import LIST_FACTS, STORE_FACT, ListFactsRequest, StoreFactRequest
@@ -28,7 +30,7 @@ from tests.support.flow import RunningFlow, running_flow
 from tests.support.model import ModelRequest, Says, scripted_model
 
 #: Conversations that are still open are not promoted.
-SERVICES = {name: parameters for name, parameters in ROAD.items() if name != "promotion"}
+_NEVER_BUSY = ("promotion",)
 CITIES = ("Oslo", "Bergen", "Lima", "Kyoto", "Porto", "Quito", "Turin", "Riga", "Cork", "Graz")
 #: In so many parts the turns are measured, so that what is compared has the same noise.
 _ROUNDS = 5
@@ -79,16 +81,20 @@ async def main() -> None:
     parser.add_argument("--turns", type=int, default=100)
     parser.add_argument("--pause", type=float, default=0.3, help="seconds between two turns")
     parser.add_argument("--compare", action="store_true", help="with and without local calls")
+    parser.add_argument(
+        "--without", nargs="+", default=[], choices=list(ROAD), help="services that are left out"
+    )
     arguments = parser.parse_args()
 
     def answer(_request: ModelRequest) -> Says:
         return Says("At nine.")
 
     async with AsyncExitStack() as stack:
+        services = road_without([*_NEVER_BUSY, *arguments.without])
         data = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fourtier-bench-")))
         model = await stack.enter_async_context(scripted_model(script=answer))
         flow = await stack.enter_async_context(
-            running_flow(data, SERVICES, bus="embedded", settings=model.settings)
+            running_flow(data, services, bus="embedded", settings=model.settings)
         )
         await fill(flow, arguments.facts)
         await turns(flow, 10, arguments.pause)

@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 
 from fourtier.engines.graph.ladybug import open_ladybug
-from fourtier.engines.graph.protocol import Statement
 from fourtier.engines.vectors.edge import open_edge
-from fourtier.engines.vectors.protocol import Point
-from fourtier.runtime.service.stores import Fields, GraphSchema, Node, Relation
+from fourtier.runtime.service.stores.graph import Statement
+from fourtier.runtime.service.stores.schemas import Fields, GraphSchema, Node, Relation
+from fourtier.runtime.service.stores.vectors import Point
 from fourtier.schema.message import Scope, Vector
 
 SCOPE = Scope("ann", "default")

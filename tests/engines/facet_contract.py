@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fourtier.engines.vectors.protocol import Facet, Point, VectorStore
-from fourtier.engines.vectors.query import AnyOf, DenseLeg, Equals, Group
-from fourtier.runtime.service.stores import Fields
+from fourtier.runtime.service.stores.query import AnyOf, DenseLeg, Equals, Group
+from fourtier.runtime.service.stores.schemas import Fields
+from fourtier.runtime.service.stores.vectors import Facet, Point, VectorStore
 from fourtier.schema.message import Scope
 from tests.engines.vectors_operations import EAST, ids
 

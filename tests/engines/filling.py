@@ -8,7 +8,7 @@ from fourtier.engines.graph.ladybug import open_ladybug
 from fourtier.engines.vectors.edge import open_edge
 from fourtier.runtime.errors import UnavailableError
 from fourtier.runtime.process.disk import DiskReserve
-from fourtier.runtime.service.stores import Fields
+from fourtier.runtime.service.stores.schemas import Fields
 from tests.engines.graph_contract import ANN, SCHEMA, create, row
 from tests.engines.vectors_contract import DIMENSIONS, point
 

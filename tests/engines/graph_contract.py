@@ -9,8 +9,8 @@ from types import NoneType
 import pytest
 
 from fourtier.engines.graph.conflicts import retry_on_conflict
-from fourtier.engines.graph.protocol import ConflictError, GraphStore, Statement, Value
-from fourtier.runtime.service.stores import GraphSchema, Node, Relation
+from fourtier.runtime.service.stores.graph import ConflictError, GraphStore, Statement, Value
+from fourtier.runtime.service.stores.schemas import GraphSchema, Node, Relation
 from fourtier.schema.message import Scope
 
 ANN, BOB = Scope("ann", "default"), Scope("bob", "default")

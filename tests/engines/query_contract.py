@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fourtier.engines.vectors.protocol import Found, Point, VectorStore
-from fourtier.engines.vectors.query import (
+from fourtier.runtime.errors import PermanentError
+from fourtier.runtime.service.stores.query import (
     AnyOf,
     DenseLeg,
     Equals,
@@ -20,8 +20,8 @@ from fourtier.engines.vectors.query import (
     SparseLeg,
     Where,
 )
-from fourtier.runtime.errors import PermanentError
-from fourtier.runtime.service.stores import Fields, SparseField
+from fourtier.runtime.service.stores.schemas import Fields, SparseField
+from fourtier.runtime.service.stores.vectors import Found, Point, VectorStore
 from fourtier.schema.message import Scope, Vector
 from tests.engines.vectors_operations import EAST, NORTH, ids
 

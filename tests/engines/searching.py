@@ -1,7 +1,7 @@
 """The two usual searches of a vector store."""
 
-from fourtier.engines.vectors.protocol import Hit, VectorStore
-from fourtier.engines.vectors.query import DenseLeg, Equals, SparseLeg
+from fourtier.runtime.service.stores.query import DenseLeg, Equals, SparseLeg
+from fourtier.runtime.service.stores.vectors import Hit, VectorStore
 from fourtier.schema.message import Scope, Vector
 
 

@@ -13,9 +13,9 @@ from fourtier.engines.config import EngineConfig
 from fourtier.engines.graph.ladybug import open_ladybug
 from fourtier.engines.opening import open_graph, open_vectors
 from fourtier.engines.vectors.edge import open_edge
-from fourtier.engines.vectors.protocol import Point
 from fourtier.runtime.errors import StartupError, UnavailableError
-from fourtier.runtime.service.stores import Collection, Fields
+from fourtier.runtime.service.stores.schemas import Collection, Fields
+from fourtier.runtime.service.stores.vectors import Point
 from fourtier.schema.message import Vector
 from tests.engines.crash import SCHEMA as CRASH_SCHEMA
 from tests.engines.crash import written_until_killed

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from fourtier.engines.vectors.edge import open_edge
-from fourtier.engines.vectors.protocol import Point, VectorStore
-from fourtier.engines.vectors.query import SparseLeg
 from fourtier.runtime.errors import StartupError
-from fourtier.runtime.service.stores import Fields
+from fourtier.runtime.service.stores.query import SparseLeg
+from fourtier.runtime.service.stores.schemas import Fields
+from fourtier.runtime.service.stores.vectors import Point, VectorStore
 from tests.engines.crash import written_until_killed
 from tests.engines.searching import search, similar
 from tests.engines.vectors_contract import ANN, DIMENSIONS, KIND, VectorStoreContract, point

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from fourtier.engines.graph.ladybug import open_ladybug
-from fourtier.engines.graph.protocol import ConflictError, GraphStore, Statement
 from fourtier.runtime.errors import StartupError
-from fourtier.runtime.service.stores import GraphSchema, Node
+from fourtier.runtime.service.stores.graph import ConflictError, GraphStore, Statement
+from fourtier.runtime.service.stores.schemas import GraphSchema, Node
 from tests.engines.crash import SCHEMA as CRASH_SCHEMA
 from tests.engines.crash import written_until_killed
 from tests.engines.graph_contract import (

@@ -8,7 +8,7 @@ import pytest
 OPEN_GRAPH = """
 import asyncio, pathlib, tempfile
 from fourtier.engines.graph.ladybug import open_ladybug
-from fourtier.runtime.service.stores import GraphSchema
+from fourtier.runtime.service.stores.schemas import GraphSchema
 
 async def opened():
     with tempfile.TemporaryDirectory() as folder:

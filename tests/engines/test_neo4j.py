@@ -8,9 +8,9 @@ import pytest
 from neo4j import AsyncGraphDatabase
 
 from fourtier.engines.graph.neo4j import Neo4jGraphStore, open_neo4j
-from fourtier.engines.graph.protocol import GraphStore
 from fourtier.runtime.errors import StartupError, UnavailableError
-from fourtier.runtime.service.stores import GraphSchema
+from fourtier.runtime.service.stores.graph import GraphStore
+from fourtier.runtime.service.stores.schemas import GraphSchema
 from tests.cluster.servers import SERVERS
 from tests.engines.graph_contract import ANN, SCHEMA, GraphStoreContract, create, row, things
 

@@ -9,7 +9,7 @@ from fourtier.engines.config import EngineConfig
 from fourtier.engines.opening import open_graph, open_vectors
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.service.engines import CollectionsConfig
-from fourtier.runtime.service.stores import Collection, Fields
+from fourtier.runtime.service.stores.schemas import Collection, Fields
 from tests.engines.graph_contract import SCHEMA, create, row, things
 from tests.engines.vectors_contract import ANN, DIMENSIONS, point
 from tests.support.qdrant import shared_qdrant

@@ -9,10 +9,10 @@ from uuid import uuid4
 import pytest
 from qdrant_client import AsyncQdrantClient, models
 
-from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.engines.vectors.qdrant import QdrantVectorStore, create_collection, open_qdrant
 from fourtier.runtime.errors import PermanentError, StartupError, UnavailableError
-from fourtier.runtime.service.stores import Fields
+from fourtier.runtime.service.stores.schemas import Fields
+from fourtier.runtime.service.stores.vectors import VectorStore
 from fourtier.schema.message import Vector
 from tests.cluster.servers import SERVERS
 from tests.engines.searching import search, similar

@@ -12,14 +12,14 @@ from neo4j import AsyncGraphDatabase
 from fourtier.engines.config import EngineConfig
 from fourtier.engines.graph.ladybug import open_ladybug
 from fourtier.engines.graph.neo4j import Neo4jGraphStore
-from fourtier.engines.graph.protocol import Statement
 from fourtier.engines.limits import TimeLimit
 from fourtier.engines.opening import open_graph, open_vectors
 from fourtier.engines.vectors.edge import open_edge
-from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.engines.vectors.qdrant import open_qdrant
 from fourtier.runtime.errors import StartupError, UnavailableError
-from fourtier.runtime.service.stores import Collection, Fields
+from fourtier.runtime.service.stores.graph import Statement
+from fourtier.runtime.service.stores.schemas import Collection, Fields
+from fourtier.runtime.service.stores.vectors import VectorStore
 from tests.cluster.servers import SERVERS
 from tests.engines.graph_contract import ANN, SCHEMA, create, row, things
 from tests.engines.half_open import half_open_proxy

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fourtier.engines.vectors.protocol import Point, VectorStore
-from fourtier.engines.vectors.query import DenseLeg, Equals
 from fourtier.runtime.errors import PermanentError
-from fourtier.runtime.service.stores import Fields
+from fourtier.runtime.service.stores.query import DenseLeg, Equals
+from fourtier.runtime.service.stores.schemas import Fields
+from fourtier.runtime.service.stores.vectors import Point, VectorStore
 from fourtier.schema.message import Scope, Vector
 from tests.engines.facet_contract import FacetContract
 from tests.engines.query_contract import QueryContract

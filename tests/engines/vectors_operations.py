@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from fourtier.engines.vectors.protocol import Hit, Point, VectorStore
+from fourtier.runtime.service.stores.vectors import Hit, Point, VectorStore
 from fourtier.schema.message import Scope, Vector
 from tests.engines.searching import search, similar
 

@@ -12,10 +12,10 @@ from typing import Protocol
 
 from fourtier.engines.erasing import DEFAULT_SCHEDULE, ErasureSchedule
 from fourtier.engines.graph.ladybug import open_ladybug
-from fourtier.engines.graph.protocol import GraphStore, Statement
 from fourtier.engines.vectors.edge import open_edge
-from fourtier.engines.vectors.protocol import Point, VectorStore
-from fourtier.runtime.service.stores import Fields, GraphSchema, Node, Relation
+from fourtier.runtime.service.stores.graph import GraphStore, Statement
+from fourtier.runtime.service.stores.schemas import Fields, GraphSchema, Node, Relation
+from fourtier.runtime.service.stores.vectors import Point, VectorStore
 from fourtier.schema.message import Scope, Vector
 
 ANN = Scope("ann", "default")

@@ -4,9 +4,9 @@ from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.engines.vectors.qdrant import open_qdrant
-from fourtier.runtime.service.stores import Fields
+from fourtier.runtime.service.stores.schemas import Fields
+from fourtier.runtime.service.stores.vectors import VectorStore
 from tests.engines.vectors_contract import DIMENSIONS, KIND, VectorStoreContract
 from tests.support.qdrant import shared_qdrant
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from fourtier.engines.graph.known_ids import KnownIds
 from fourtier.engines.graph.ladybug import open_ladybug
 from fourtier.engines.graph.neo4j import open_neo4j
-from fourtier.engines.graph.protocol import GraphStore, Parameter, Statement, Value
-from fourtier.runtime.service.stores import GraphSchema
+from fourtier.runtime.service.stores.graph import GraphStore, Parameter, Statement, Value
+from fourtier.runtime.service.stores.known_ids import KnownIds
+from fourtier.runtime.service.stores.schemas import GraphSchema
 from fourtier.schema.message import Scope
 from tests.cluster.servers import SERVERS
 

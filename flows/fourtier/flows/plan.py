@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fourtier.engines.opening import FlowStores
 from fourtier.flows.model import Flow
 from fourtier.flows.parameters import parameters_of
 from fourtier.runtime.bus.opening import BusConfig
@@ -33,7 +34,7 @@ def host_plan(flow: Flow, settings: Settings, services: Sequence[str] = ()) -> H
     """
     return HostPlan(
         services={name: parameters_of(flow, name) for name in services or flow.services},
-        engines=engines_of(flow, settings),
+        stores=FlowStores(engines_of(flow, settings), settings),
         data=settings.data or DEFAULT_DATA,
         settings=settings,
         limits=flow.limits,

@@ -4,14 +4,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fourtier.runtime.process.disk import DiskReserve
-from fourtier.runtime.service.context import ServiceContext
 from fourtier.runtime.service.engines import (
     EMBEDDED,
     QUERY_SECONDS,
     CollectionsConfig,
     EnginesConfig,
 )
-from fourtier.runtime.service.stores import Collection
+from fourtier.runtime.service.stores.schemas import Collection
 from fourtier.runtime.settings import Settings, secret
 
 
@@ -57,11 +56,6 @@ class EngineConfig:
         return self.collections.model_copy(
             update={"quantisation": "none", "vectors_on_disk": False}
         )
-
-
-def engine_config(context: ServiceContext) -> EngineConfig:
-    """The engines of a service."""
-    return resolve_engines(context.engines, context.settings, context.data)
 
 
 def resolve_engines(engines: EnginesConfig, settings: Settings, data: Path) -> EngineConfig:

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from fourtier.engines.graph.protocol import GraphStore
-from fourtier.engines.vectors.protocol import VectorStore
-from fourtier.runtime.service.stores import Collection
+from fourtier.runtime.service.stores.graph import GraphStore
+from fourtier.runtime.service.stores.schemas import Collection
+from fourtier.runtime.service.stores.vectors import VectorStore
 from fourtier.schema.status import StoreCount
 
 

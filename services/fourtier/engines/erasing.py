@@ -20,19 +20,6 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Remainder:
-    """Where bytes of what was deleted may still be.
-
-    Attributes:
-        where: the place in words, such as "the transaction logs of Neo4j".
-        until: what removes it there, and when.
-    """
-
-    where: str
-    until: str
-
-
-@dataclass(frozen=True, slots=True)
 class ErasureSchedule:
     """When a store that is due is rewritten by itself; times in seconds.
 

@@ -1,19 +1,47 @@
 """Opens the engine that a URL means; the word `embedded` means the one in this process."""
 
 from collections.abc import AsyncGenerator, Generator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
+from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 
-from fourtier.engines.config import EngineConfig
-from fourtier.engines.graph.protocol import GraphStore
-from fourtier.engines.vectors.protocol import VectorStore
+from fourtier.engines.config import EngineConfig, resolve_engines
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.provisioning import NothingToDo, Provisioner
-from fourtier.runtime.service.engines import EMBEDDED
-from fourtier.runtime.service.stores import Collection, GraphSchema, Stores
+from fourtier.runtime.service.engines import EMBEDDED, EnginesConfig
+from fourtier.runtime.service.stores.graph import GraphStore
+from fourtier.runtime.service.stores.schemas import Collection, GraphSchema, Stores
+from fourtier.runtime.service.stores.vectors import VectorStore
+from fourtier.runtime.settings import Settings
 
 _GRAPH_SCHEMES = {"bolt", "neo4j", "bolt+s", "neo4j+s", "bolt+ssc", "neo4j+ssc"}
 _VECTOR_SCHEMES = {"http", "https"}
+
+
+@dataclass(frozen=True, slots=True)
+class FlowStores:
+    """Opens the stores of a flow's services, as the runtime's `StoreOpener` says."""
+
+    engines: EnginesConfig
+    settings: Settings
+
+    def open_graph(
+        self, data: Path, schema: GraphSchema
+    ) -> AbstractAsyncContextManager[GraphStore]:
+        """Open the graph of the service whose directory is `data`."""
+        return open_graph(resolve_engines(self.engines, self.settings, data), schema)
+
+    def open_vectors(
+        self, data: Path, collection: Collection
+    ) -> AbstractAsyncContextManager[VectorStore]:
+        """Open one of the collections of the service whose directory is `data`."""
+        return open_vectors(resolve_engines(self.engines, self.settings, data), collection)
 
 
 @asynccontextmanager

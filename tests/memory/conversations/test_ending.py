@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.opening import EngineConfig, open_graph
 from fourtier.memory.conversations.ending import Ending
 from fourtier.memory.conversations.records import (
@@ -18,6 +17,7 @@ from fourtier.memory.conversations.records import (
 from fourtier.memory.conversations.store import SCHEMA, ConversationStore
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.rpc.caller import Caller, open_caller
+from fourtier.runtime.service.stores.graph import GraphStore
 from fourtier.schema.message import Scope
 from tests.memory.conversations.support import Ends, end, reading_ends, record, run, turn, update
 from tests.support.flow import running_flow

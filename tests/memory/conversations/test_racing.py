@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from neo4j import AsyncGraphDatabase, AsyncTransaction
 
-from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.timestamps import parse_time
 from fourtier.memory.conversations.forgetting import Forgetting
 from fourtier.memory.conversations.records import ConversationKey, InvocationRecord
 from fourtier.memory.conversations.store import SCHEMA, ConversationStore
 from fourtier.runtime.rpc.envelope import new_id
+from fourtier.runtime.service.stores.graph import GraphStore
 from fourtier.schema.agent import InvocationEnded
 from fourtier.schema.message import Scope
 from tests.cluster.servers import SERVERS

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from fourtier.engines.graph.protocol import GraphStore, Statement
 from fourtier.memory.conversations.forgetting import Forgetting
 from fourtier.memory.conversations.records import ConversationKey, InvocationRecord
 from fourtier.memory.conversations.retention import ConversationMemories, RetainedConversations
@@ -17,6 +16,7 @@ from fourtier.memory.retention.parameters import RetentionParameters
 from fourtier.memory.retention.policy import Retention
 from fourtier.operations.dead_letters import list_dead_letters
 from fourtier.runtime.errors import CallFailedError, QuotaExceededError
+from fourtier.runtime.service.stores.graph import GraphStore, Statement
 from fourtier.schema.agent import INVOCATION_ENDED
 from fourtier.schema.conversations import (
     LIST_CONVERSATIONS,

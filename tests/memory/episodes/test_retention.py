@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from fourtier.engines.graph.ladybug import open_ladybug
-from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.vectors.edge import open_edge
 from fourtier.memory.episodes.forgetting import Episodes
 from fourtier.memory.episodes.retention import EpisodeMemories, RetainedEpisodes
@@ -18,7 +17,8 @@ from fourtier.memory.retention.parameters import RetentionParameters
 from fourtier.memory.retention.policy import Retention
 from fourtier.memory.tombstones.store import Tombstones
 from fourtier.runtime.errors import QuotaExceededError
-from fourtier.runtime.service.stores import Fields
+from fourtier.runtime.service.stores.graph import GraphStore
+from fourtier.runtime.service.stores.schemas import Fields
 from fourtier.schema.episodes import LIST_EPISODES, STORE_EPISODE, StoreEpisodeRequest
 from fourtier.schema.episodes import ListEpisodesRequest as ListRequest
 from fourtier.schema.message import Scope, Vector

@@ -9,16 +9,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from fourtier.engines.graph.known_ids import KnownIds
 from fourtier.engines.graph.ladybug import open_ladybug
-from fourtier.engines.graph.protocol import GraphStore, Statement, Value
 from fourtier.engines.vectors.edge import open_edge
-from fourtier.engines.vectors.protocol import Facet, Hit, Point, VectorStore
-from fourtier.engines.vectors.query import Leg, Where
 from fourtier.memory.facts.graph import SCHEMA, ScopedFact
 from fourtier.memory.facts.index import COLLECTION
 from fourtier.memory.facts.records import FactRecord
 from fourtier.memory.facts.store import FactStore
+from fourtier.runtime.service.stores.graph import GraphStore, Statement, Value
+from fourtier.runtime.service.stores.known_ids import KnownIds
+from fourtier.runtime.service.stores.query import Leg, Where
+from fourtier.runtime.service.stores.vectors import Facet, Hit, Point, VectorStore
 from fourtier.schema.facts import StoreFactRequest
 from fourtier.schema.message import Scope, Vector
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from fourtier.engines.graph.protocol import Statement, Value
 from fourtier.memory.facts.graph import SCHEMA
 from fourtier.memory.facts.store import FactStore
 from fourtier.memory.tombstones.selection import Selection
+from fourtier.runtime.service.stores.graph import Statement, Value
 from fourtier.schema.erasure import EraseRequest
 from fourtier.schema.message import Scope
 from tests.memory.facts.stores import ANN, BOB, Graph, Opened, at, opened, said

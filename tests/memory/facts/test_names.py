@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from fourtier.engines.vectors.protocol import Point
 from fourtier.memory.facts.mentions import mentioned
 from fourtier.memory.facts.retention import FactMemories, RetainedFacts
 from fourtier.memory.facts.store import FactStore
 from fourtier.memory.retention.parameters import RetentionParameters
 from fourtier.memory.retention.policy import Retention
 from fourtier.memory.tombstones.selection import Selection
+from fourtier.runtime.service.stores.vectors import Point
 from fourtier.schema.erasure import EraseRequest
 from fourtier.schema.message import Scope
 from tests.memory.facts.stores import ANN, BOB, BrokenError, Opened, at, opened, said

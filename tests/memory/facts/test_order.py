@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fourtier.engines.graph.protocol import Statement
 from fourtier.memory.facts.graph import ScopedFact
+from fourtier.runtime.service.stores.graph import Statement
 from tests.memory.facts.stores import ANN, BOB, Opened, opened, said
 
 T = TypeVar("T")

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.memory.facts.graph import SCHEMA, ScopedFact
 from fourtier.memory.facts.index import payload_of
 from fourtier.memory.facts.records import FactRecord
 from fourtier.memory.facts.store import FactStore
 from fourtier.memory.facts.supersession import resolve_validity
 from fourtier.runtime.rpc.envelope import new_id
+from fourtier.runtime.service.stores.vectors import VectorStore
 from fourtier.schema.message import Scope, Vector
 from tests.memory.facts.stores import Opened, Vectors, at, opened, said
 from tests.support.graphs import GRAPHS, graph_of

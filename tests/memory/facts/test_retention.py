@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from fourtier.engines.graph.protocol import Statement
 from fourtier.memory.facts.graph import OPT_OUTS, SCHEMA, ScopedFact
 from fourtier.memory.facts.retention import FactMemories, RetainedFacts
 from fourtier.memory.facts.store import FactStore
@@ -16,6 +15,7 @@ from fourtier.memory.retention.opt_outs import OptOuts
 from fourtier.memory.retention.parameters import RetentionParameters
 from fourtier.memory.retention.policy import Retention
 from fourtier.runtime.errors import QuotaExceededError
+from fourtier.runtime.service.stores.graph import Statement
 from tests.memory.facts.stores import ANN, BOB, MONDAY, Opened, opened, said
 from tests.support.graphs import GRAPHS, Interrupted, graph_of
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from fourtier.engines.graph.protocol import Statement
 from fourtier.memory.facts.graph import SCHEMA, ScopedFact
 from fourtier.memory.facts.records import FactRecord
 from fourtier.memory.facts.statements import MAX_EARLIER
 from fourtier.memory.tombstones.selection import Selection
+from fourtier.runtime.service.stores.graph import Statement
 from fourtier.schema.erasure import EraseRequest
 from tests.memory.facts.stores import ANN, Opened, at, opened, said
 from tests.support.graphs import GRAPHS, graph_of

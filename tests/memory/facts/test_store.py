@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fourtier.engines.timestamps import as_text
-from fourtier.engines.vectors.query import Equals
+from fourtier.runtime.service.stores.query import Equals
 from fourtier.schema.message import Scope
 from tests.memory.facts.stores import ANN, BOB, MONDAY, BrokenError, Opened, at, opened, said
 

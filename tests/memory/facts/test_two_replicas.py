@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fourtier.engines.graph.protocol import Statement
 from fourtier.memory.facts.store import FactStore
+from fourtier.runtime.service.stores.graph import Statement
 from fourtier.schema.message import Vector
 from tests.memory.facts.stores import ANN, Opened, Vectors, at, opened, said
 from tests.support.waiting import wait_until

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fourtier.engines.graph.protocol import GraphStore, Statement
 from fourtier.engines.timestamps import as_text
 from fourtier.memory.retention.opt_outs import SCHEMA, OptOuts
+from fourtier.runtime.service.stores.graph import GraphStore, Statement
 from tests.support.graphs import GRAPHS, graph_of
 
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from fourtier.engines.graph.protocol import GraphStore
 from fourtier.memory.working_memory.records import RunKey
 from fourtier.memory.working_memory.store import SCHEMA, TraceStore
 from fourtier.memory.working_memory.traces import Traces
 from fourtier.runtime.rpc.envelope import new_id
+from fourtier.runtime.service.stores.graph import GraphStore
 from fourtier.schema.working_memory import AppendWorkingMemoryRequest, WorkingMemoryItem
 from tests.memory.working_memory.support import item
 from tests.support.graphs import GRAPHS, Interrupted, graph_of

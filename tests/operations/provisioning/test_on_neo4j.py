@@ -10,10 +10,10 @@ import pytest
 from fourtier.engines.config import EngineConfig
 from fourtier.engines.graph.neo4j import open_neo4j
 from fourtier.engines.graph.neo4j.provisioning import provision_graph
-from fourtier.engines.graph.protocol import Statement
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.provisioning import State, Step
-from fourtier.runtime.service.stores import GraphSchema, Node
+from fourtier.runtime.service.stores.graph import Statement
+from fourtier.runtime.service.stores.schemas import GraphSchema, Node
 from tests.cluster.servers import SERVERS
 
 URL = SERVERS.neo4j_url or ""

@@ -15,14 +15,14 @@ from qdrant_client.models import (
 )
 
 from fourtier.engines.config import EngineConfig
-from fourtier.engines.vectors.protocol import Point
 from fourtier.engines.vectors.qdrant import QdrantVectorStore
 from fourtier.engines.vectors.qdrant.collections import create_collection, differences
 from fourtier.engines.vectors.qdrant.provisioning import VectorsProvisioner, provision_vectors
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.provisioning import State, Step
 from fourtier.runtime.service.engines import CollectionsConfig
-from fourtier.runtime.service.stores import Collection, Fields
+from fourtier.runtime.service.stores.schemas import Collection, Fields
+from fourtier.runtime.service.stores.vectors import Point
 from fourtier.schema.message import Scope, Vector
 from tests.operations.provisioning.standin import Answer, failing, standing_in
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession
 
+from fourtier.engines.opening import FlowStores
 from fourtier.runtime.bus.opening import BusConfig
 from fourtier.runtime.errors import StartupError, UnavailableError
 from fourtier.runtime.process.disk import DiskReserve, watched_disk
@@ -78,10 +79,12 @@ async def test_running_out_of_room_is_logged_once_and_so_is_its_end(
 
 
 def process_plan(data: Path, reserve: int) -> ProcessPlan:
+    settings = Settings()
+    stores = FlowStores(EnginesConfig(disk_reserve_mb=reserve), settings)
     return ProcessPlan(
         flow="small",
         bus=BusConfig("memory://", "fourtier", "small", data, 0),
-        host=HostPlan({}, EnginesConfig(disk_reserve_mb=reserve), data, Settings()),
+        host=HostPlan({}, stores, data, settings),
         health_port=0,
     )
 

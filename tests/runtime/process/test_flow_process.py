@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Self
 import pytest
 from aiohttp import ClientSession
 
+from fourtier.engines.opening import FlowStores
 from fourtier.flows.model import Flow, FlowError, parse_flow
 from fourtier.flows.plan import process_plan
 from fourtier.runtime.bus.contract import BusError
@@ -74,7 +75,9 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ProcessPlan:
     return ProcessPlan(
         flow="laptop",
         bus=BusConfig("embedded", "fourtier", "laptop", tmp_path, 0),
-        host=HostPlan({"echo": Parameters()}, EnginesConfig(), tmp_path, Settings()),
+        host=HostPlan(
+            {"echo": Parameters()}, FlowStores(EnginesConfig(), Settings()), tmp_path, Settings()
+        ),
         health_port=0,
     )
 

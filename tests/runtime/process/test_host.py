@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import pytest
 
+from fourtier.engines.opening import FlowStores
 from fourtier.runtime.bus.contract import Address, BusError, Mode, Subscription
 from fourtier.runtime.bus.memory import MemoryBus
 from fourtier.runtime.errors import StartupError
@@ -66,7 +67,12 @@ def services(monkeypatch: pytest.MonkeyPatch) -> dict[str, type[Service]]:
 
 
 def plan(data: Path, *names: str) -> HostPlan:
-    return HostPlan({name: Parameters() for name in names}, EnginesConfig(), data, Settings())
+    return HostPlan(
+        {name: Parameters() for name in names},
+        FlowStores(EnginesConfig(), Settings()),
+        data,
+        Settings(),
+    )
 
 
 class GoneBus(MemoryBus):

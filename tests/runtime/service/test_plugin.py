@@ -1,19 +1,19 @@
-"""A service of another package: whatever reads the declarations of services knows it too."""
+"""A service of another package, as docs/services.md builds it: it is provisioned and it works."""
 
 import asyncio
 import json
 import os
+import re
 import sys
 from collections.abc import Generator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 import pytest
 
 from fourtier.engines.graph.neo4j import open_neo4j
-from fourtier.engines.graph.protocol import Statement
 from fourtier.flows.model import read_flow
 from fourtier.flows.plan import process_plan
 from fourtier.flows.provisioning import bus_needs
@@ -24,71 +24,20 @@ from fourtier.runtime.errors import StartupError
 from fourtier.runtime.process.flow_process import FlowProcess, flow_process
 from fourtier.runtime.rpc.caller import open_caller
 from fourtier.runtime.service.registry import load_service, service_names
-from fourtier.runtime.service.stores import GraphSchema
+from fourtier.runtime.service.stores.graph import Statement
+from fourtier.runtime.service.stores.schemas import GraphSchema
 from fourtier.runtime.settings import Settings
 from tests.cluster.servers import SERVERS
 from tests.support.process import FOURTIER
 from tests.support.qdrant import shared_qdrant
 from tests.support.waiting import wait_until
 
-MESSAGES = """
-from fourtier.schema.message import Answer, Scoped
-from fourtier.schema.topics import Topic, by_scope, query
-
-class AskRainRequest(Scoped):
-    city: str
-
-class AskRainResponse(Answer):
-    millimetres: int
-
-class RainFell(Scoped):
-    city: str
-    millimetres: int
-
-ASK_RAIN = query("rain.ask", AskRainRequest, AskRainResponse)
-RAIN_FELL = Topic("rain.fell", RainFell, key=by_scope)
-"""
-SERVICE = """
-from collections import Counter
-from contextlib import asynccontextmanager
-
-from fourtier.runtime.service import (
-    Collection, Fields, GraphSchema, Node, Parameters, Service, Stores, answer, on,
+PAGE = Path("docs/services.md").read_text("utf-8")
+_CODE = re.compile(r"^`rain_plugin/(\w+\.py)`:\n\n```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_FLOW = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_ENTRY_POINT = re.compile(
+    r"^```toml\n\[project\.entry-points\.\"([\w.]+)\"\]\n(\w+) = \"([\w.:]+)\"", re.MULTILINE
 )
-from fourtier.schema.status import StoreCount
-from rain_plugin.messages import ASK_RAIN, RAIN_FELL, AskRainResponse
-
-class RainParameters(Parameters):
-    factor: int = 1
-
-class RainService(Service):
-    name = "rain"
-    parameters = RainParameters
-    stores = Stores(
-        graph=GraphSchema((Node("RainGauge", {"id": "STRING"}),)),
-        collections=(Collection("rain-reports", Fields(["city"]), dimensions=4),),
-    )
-
-    def __init__(self, factor):
-        self._factor = factor
-        self._fallen = Counter()
-
-    @classmethod
-    @asynccontextmanager
-    async def open(cls, context, parameters):
-        yield cls(parameters.factor)
-
-    async def store_counts(self):
-        return [StoreCount(store="graph", kind="gauges", number=len(self._fallen))]
-
-    @on(RAIN_FELL)
-    async def note(self, event):
-        self._fallen[event.city] += event.millimetres * self._factor
-
-    @answer(ASK_RAIN)
-    async def ask(self, request):
-        return AskRainResponse(millimetres=self._fallen[request.city])
-"""
 
 
 @pytest.fixture
@@ -99,12 +48,12 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
     package.mkdir(parents=True)
     metadata.mkdir()
     (package / "__init__.py").touch()
-    (package / "messages.py").write_text(MESSAGES)
-    (package / "service.py").write_text(SERVICE)
+    for match in _CODE.finditer(PAGE):
+        (package / match[1]).write_text(match[2])
+    (entry_point,) = _ENTRY_POINT.finditer(PAGE)
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: rain-plugin\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text(
-        "[fourtier.services]\nrain = rain_plugin.service:RainService\n"
-    )
+    group, name, value = entry_point.groups()
+    (metadata / "entry_points.txt").write_text(f"[{group}]\n{name} = {value}\n")
     with pytest.raises(StartupError, match="no service 'rain'"):
         load_service("rain")
     monkeypatch.syspath_prepend(str(site))
@@ -116,14 +65,8 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
 @pytest.fixture
 def flow(tmp_path: Path) -> str:
     file = tmp_path / "rain.yaml"
-    file.write_text(
-        dedent("""
-            name: rain
-            namespace: rain
-            services:
-              rain: {factor: 2}
-        """)
-    )
+    (flow,) = _FLOW.findall(PAGE)
+    file.write_text(flow)
     return str(file)
 
 
@@ -141,7 +84,7 @@ def test_its_topics_are_listed_and_provisioned(flow: str) -> None:
     }
     needs = bus_needs(read_flow(flow))
     assert needs.groups == {"rain.fell": ["rain"]}
-    assert needs.dead_letters == {"dead-letters.rain": ["operator"]}
+    assert needs.dead_letters["dead-letters.rain"] == ["operator"]
 
 
 @pytest.mark.usefixtures("plugin")
@@ -151,7 +94,7 @@ async def test_its_collections_are_provisioned(flow: str, tmp_path: Path) -> Non
         made = await provision(read_flow(flow), settings, dry_run=False)
 
     made_vectors = [each for each in made if each.engine == "vectors" and each.state == "made"]
-    assert "rain-reports" in made_vectors[0].what
+    assert "rain-remarks" in made_vectors[0].what
 
 
 @pytest.mark.cluster
@@ -165,9 +108,9 @@ async def test_its_nodes_are_provisioned(flow: str, tmp_path: Path) -> None:
         again = await provision(read_flow(flow), settings, dry_run=False)
     finally:
         async with open_neo4j(url, GraphSchema([]), user=None, password=None) as store:
-            await store.write(None, Statement("DROP CONSTRAINT raingauge_id IF EXISTS"))
+            await store.write(None, Statement("DROP CONSTRAINT rainreading_id IF EXISTS"))
 
-    assert [each.state for each in made if "RainGauge" in each.what] == ["made"]
+    assert [each.state for each in made if "RainReading" in each.what] == ["made"]
     assert "made" not in {each.state for each in again if each.engine == "graph"}
 
 
@@ -197,16 +140,32 @@ async def test_it_runs_in_a_flow_and_the_doctor_finds_it(
 
     assert findings["rain"].well
     assert findings["rain"].found.startswith("answers in")
-    assert findings["stores of rain"].found == "1 gauges in the graph"
+    assert findings["stores of rain"].found == "3 readings in the graph"
+
+
+#: Who read the gauge, where, how much, and what was remarked.
+READ = [
+    ("ann", "Oslo", 7, "A thunderstorm flooded the harbour."),
+    ("ann", "Oslo", 5, "Drizzle all day, nobody needed an umbrella."),
+    ("bob", "Oslo", 90, "The gauge was broken by a flood."),
+]
 
 
 async def let_it_rain(process: FlowProcess) -> None:
     known = messages()
     async with open_caller(process.bus) as caller:
-        await caller.publish(known.RAIN_FELL, known.RainFell(user="u", city="Oslo", millimetres=7))
+        for user, city, millimetres, remark in READ:
+            fell = known.RainFell(user=user, city=city, millimetres=millimetres, remark=remark)
+            await caller.publish(known.RAIN_FELL, fell)
 
-        async def fallen() -> bool:
-            asked = known.AskRainRequest(user="u", city="Oslo")
-            return bool((await caller.call(known.ASK_RAIN, asked)).millimetres == 14)
+        async def asked(user: str, question: str) -> Any:
+            request = known.AskRainRequest(user=user, city="Oslo", question=question)
+            return await caller.call(known.ASK_RAIN, request)
 
-        await wait_until(fallen)
+        async def fallen(user: str, millimetres: int) -> bool:
+            return bool((await asked(user, "rain")).millimetres == millimetres)
+
+        await wait_until(partial(fallen, "ann", 12))
+        await wait_until(partial(fallen, "bob", 90))
+        answered = await asked("ann", "Was there a storm?")
+        assert answered.remarks == (READ[0][3], READ[1][3])  # and no word of bob's

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from fourtier.engines.graph.protocol import Parameter, Statement
+from fourtier.runtime.service.stores.graph import Parameter, Statement
 from fourtier.schema.message import Scope
 
 _NAME = re.compile(r"\$(\w+)")

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from fourtier.engines.graph.protocol import ConflictError
+from fourtier.runtime.service.stores.graph import ConflictError
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 
-from fourtier.engines.graph.protocol import Row, Statement
+from fourtier.runtime.service.stores.graph import Row, Statement
 
 _HEAD = re.compile(r"^// (?P<name>[a-z_]+): .+$", re.MULTILINE)
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fourtier.engines.vectors.points import ranks
-from fourtier.engines.vectors.protocol import Found, Hit
-from fourtier.engines.vectors.query import Group
+from fourtier.runtime.service.stores.query import Group
+from fourtier.runtime.service.stores.vectors import Found, Hit
 
 
 def min_max(found: Mapping[str, Sequence[Hit]], weights: Mapping[str, float]) -> list[Hit]:

@@ -8,11 +8,11 @@ from uuid import UUID, uuid5
 
 from qdrant_edge import SparseVector
 
-from fourtier.engines.vectors.protocol import Found, Hit, Payload, Point
-from fourtier.engines.vectors.query import Equals, Where
 from fourtier.engines.vectors.sparse import encode_document
 from fourtier.runtime.errors import PermanentError
-from fourtier.runtime.service.stores import Fields
+from fourtier.runtime.service.stores.query import Equals, Where
+from fourtier.runtime.service.stores.schemas import Fields
+from fourtier.runtime.service.stores.vectors import Found, Hit, Payload, Point
 from fourtier.schema.message import Scope, Vector
 
 SCOPE, ID = "scope", "id"

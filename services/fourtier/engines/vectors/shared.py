@@ -17,8 +17,8 @@ from fourtier.engines.vectors.points import (
     stored_id,
     stored_point,
 )
-from fourtier.engines.vectors.protocol import Facet, Hit, Point
-from fourtier.engines.vectors.query import (
+from fourtier.engines.vectors.sparse import encode_query
+from fourtier.runtime.service.stores.query import (
     MIN_CANDIDATES,
     DenseLeg,
     Group,
@@ -28,8 +28,8 @@ from fourtier.engines.vectors.query import (
     Rrf,
     Where,
 )
-from fourtier.engines.vectors.sparse import encode_query
-from fourtier.runtime.service.stores import Fields
+from fourtier.runtime.service.stores.schemas import Fields
+from fourtier.runtime.service.stores.vectors import Facet, Hit, Point
 from fourtier.schema.message import Scope
 
 

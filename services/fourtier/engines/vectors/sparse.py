@@ -3,7 +3,7 @@
 from functools import cache
 from typing import TYPE_CHECKING
 
-from fourtier.runtime.service.stores import SparseField
+from fourtier.runtime.service.stores.schemas import SparseField
 
 if TYPE_CHECKING:
     import qdrant_edge

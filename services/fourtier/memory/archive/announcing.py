@@ -11,10 +11,10 @@ import logging
 from collections.abc import Iterable, Sequence
 from typing import cast
 
-from fourtier.engines.graph.protocol import GraphStore, Row
 from fourtier.engines.graph.queries import load_queries, over
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.rpc.caller import Caller
+from fourtier.runtime.service.stores.graph import GraphStore, Row
 from fourtier.schema.archive import PAGE_CLOSED, PageClosed, Reason
 from fourtier.schema.message import Scope
 

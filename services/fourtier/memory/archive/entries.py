@@ -8,9 +8,9 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Self, cast
 
-from fourtier.engines.graph.protocol import Row, Value
 from fourtier.engines.timestamps import as_text, parse_time
 from fourtier.models.text.tokens import count_tokens
+from fourtier.runtime.service.stores.graph import Row, Value
 from fourtier.schema.agent import MEMORY_TOOL_NAMES, AgentStep, InvocationEnded
 from fourtier.schema.archive import ArchiveEntry, SourceKind, StoreDocumentRequest
 from fourtier.schema.conversations import DialogueTurn

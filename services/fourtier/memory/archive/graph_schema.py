@@ -2,7 +2,7 @@
 
 from fourtier.memory.retention.opt_outs import opt_outs_of
 from fourtier.memory.tombstones.store import tombstones_of
-from fourtier.runtime.service.stores import GraphSchema, Node, Relation
+from fourtier.runtime.service.stores.schemas import GraphSchema, Node, Relation
 
 TOMBSTONES, OPT_OUTS = tombstones_of("Archive"), opt_outs_of("Archive")
 _ENTRY_TEXTS = (

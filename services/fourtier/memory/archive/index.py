@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from fourtier.engines.completeness import IndexCompleteness
-from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.memory.archive.entries import Entry, Source
 from fourtier.memory.archive.meanings import Meanings, mean
 from fourtier.memory.archive.passages import (
@@ -19,7 +18,8 @@ from fourtier.memory.archive.passages import (
 )
 from fourtier.memory.archive.store import ArchiveStore
 from fourtier.models.embeddings.client import Embed
-from fourtier.runtime.service.stores import Collection, Fields, SparseField
+from fourtier.runtime.service.stores.schemas import Collection, Fields, SparseField
+from fourtier.runtime.service.stores.vectors import VectorStore
 from fourtier.schema.message import Scope
 
 log = logging.getLogger(__name__)

@@ -10,15 +10,15 @@ from collections.abc import Sequence
 
 from fourtier.engines.completeness import IndexCompleteness
 from fourtier.engines.timestamps import parse_time
-from fourtier.engines.vectors.protocol import Point, VectorStore
-from fourtier.engines.vectors.query import DenseLeg, Equals, Leg, MinMax, SparseLeg
 from fourtier.memory.archive.index import REBUILD
 from fourtier.memory.archive.memo_store import MemoStore
 from fourtier.memory.archive.memos import Memo
 from fourtier.models.embeddings.client import Embed
 from fourtier.models.text.tokens import clip
 from fourtier.runtime.errors import FourtierError
-from fourtier.runtime.service.stores import Collection, Fields, SparseField
+from fourtier.runtime.service.stores.query import DenseLeg, Equals, Leg, MinMax, SparseLeg
+from fourtier.runtime.service.stores.schemas import Collection, Fields, SparseField
+from fourtier.runtime.service.stores.vectors import Point, VectorStore
 from fourtier.schema.archive import ListMemosRequest
 from fourtier.schema.message import Scope
 

@@ -12,13 +12,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from fourtier.engines.graph.protocol import GraphStore, Row, Statement
 from fourtier.engines.graph.queries import load_queries, over
 from fourtier.memory.archive.entries import Source
 from fourtier.memory.archive.memos import Memo
 from fourtier.memory.archive.paging import SourceState
 from fourtier.memory.archive.writing import of_ids
 from fourtier.runtime.rpc.envelope import new_id
+from fourtier.runtime.service.stores.graph import GraphStore, Row, Statement
 from fourtier.schema.message import Scope
 
 #: Deletes memos from the index.

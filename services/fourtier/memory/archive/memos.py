@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self, cast
 
-from fourtier.engines.graph.protocol import Row
 from fourtier.engines.timestamps import parse_time
 from fourtier.memory.archive.entries import Entry, Source, named
+from fourtier.runtime.service.stores.graph import Row
 from fourtier.schema.archive import ArchiveMemo, MemoMethod, SourceKind
 from fourtier.schema.message import Scope
 

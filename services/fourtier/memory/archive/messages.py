@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import cast
 
-from fourtier.engines.graph.protocol import Row
 from fourtier.engines.timestamps import parse_time
 from fourtier.memory.archive.entries import Entry
 from fourtier.memory.archive.memos import Memo, page_hash
 from fourtier.memory.archive.search import EntryHit
+from fourtier.runtime.service.stores.graph import Row
 from fourtier.schema.archive import ArchiveHit, ArchivePage, FoundBy, SourceKind
 from fourtier.schema.erasure import Erased
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from fourtier.engines.graph.protocol import Row
 from fourtier.memory.archive.entries import Entry, Source
+from fourtier.runtime.service.stores.graph import Row
 
 #: Tokens of a page: one longer entry has a page of its own. The original code of the method
 #: (General Agentic Memory, Yan et al. 2025) cuts at as many.

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from fourtier.engines.timestamps import parse_time
-from fourtier.engines.vectors.protocol import Payload, Point
 from fourtier.memory.archive.entries import Entry
 from fourtier.models.text.tokens import count_tokens
+from fourtier.runtime.service.stores.vectors import Payload, Point
 from fourtier.schema.message import Vector
 
 #: Tokens of a passage: the bundled model reads 256 of its own, and what is longer not at all.

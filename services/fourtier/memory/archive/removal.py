@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from fourtier.engines.graph.conflicts import retry_on_conflict
-from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.graph.queries import load_queries, over
 from fourtier.memory.archive.entries import Entry
 from fourtier.memory.archive.memo_store import DropMemos, Stale
@@ -13,6 +12,7 @@ from fourtier.memory.archive.paging import SourceState
 from fourtier.memory.archive.store import ArchiveStore
 from fourtier.memory.archive.writing import Writing, of_ids
 from fourtier.runtime.rpc.envelope import new_id
+from fourtier.runtime.service.stores.graph import GraphStore
 from fourtier.schema.message import Scope
 
 

@@ -8,7 +8,6 @@ memo is not made for each of them.
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from datetime import datetime
 
-from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.graph.queries import load_queries
 from fourtier.memory.archive.entries import Entry
 from fourtier.memory.archive.forgetting import ArchiveWriter
@@ -16,6 +15,7 @@ from fourtier.memory.archive.store import ArchiveStore
 from fourtier.memory.retention.policy import Retention
 from fourtier.memory.retention.scopes import rows_by_scope
 from fourtier.memory.retention.storing import Candidate, store_retained
+from fourtier.runtime.service.stores.graph import GraphStore
 from fourtier.schema.message import Scope
 
 #: Entries that are deleted at a time.

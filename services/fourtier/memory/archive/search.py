@@ -9,8 +9,14 @@ from datetime import UTC, datetime, timedelta
 
 from fourtier.engines.completeness import IndexCompleteness
 from fourtier.engines.timestamps import parse_time
-from fourtier.engines.vectors.protocol import Found, Hit, VectorStore
-from fourtier.engines.vectors.query import (
+from fourtier.memory.archive.asked_speaker import asked_speakers
+from fourtier.memory.archive.asked_time import window_of
+from fourtier.memory.archive.entries import Entry
+from fourtier.memory.archive.passages import CONTEXT, MEANING, WINDOW, WORDS
+from fourtier.memory.archive.store import ArchiveStore
+from fourtier.models.embeddings.client import Embed
+from fourtier.runtime.errors import FourtierError
+from fourtier.runtime.service.stores.query import (
     AnyOf,
     Condition,
     DenseLeg,
@@ -21,13 +27,7 @@ from fourtier.engines.vectors.query import (
     Range,
     SparseLeg,
 )
-from fourtier.memory.archive.asked_speaker import asked_speakers
-from fourtier.memory.archive.asked_time import window_of
-from fourtier.memory.archive.entries import Entry
-from fourtier.memory.archive.passages import CONTEXT, MEANING, WINDOW, WORDS
-from fourtier.memory.archive.store import ArchiveStore
-from fourtier.models.embeddings.client import Embed
-from fourtier.runtime.errors import FourtierError
+from fourtier.runtime.service.stores.vectors import Found, Hit, VectorStore
 from fourtier.schema.archive import LegName, SearchArchiveRequest
 from fourtier.schema.message import Vector
 

@@ -5,10 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from typing import Self
 
-from fourtier.engines.config import engine_config
 from fourtier.engines.counting import count_nodes
-from fourtier.engines.graph.protocol import GraphStore
-from fourtier.engines.opening import open_graph, open_vectors
 from fourtier.memory.archive.announcing import Announcing
 from fourtier.memory.archive.documents import Documents
 from fourtier.memory.archive.entries import Entry, Source, of_run, of_turn
@@ -42,6 +39,7 @@ from fourtier.runtime.service import (
     on_batch,
     periodic,
 )
+from fourtier.runtime.service.stores.graph import GraphStore
 from fourtier.schema.agent import INVOCATION_ENDED, InvocationEnded
 from fourtier.schema.archive import (
     ERASE_ARCHIVE,
@@ -123,11 +121,10 @@ class ArchiveService(Service):
         cls, context: ServiceContext, parameters: ArchiveParameters
     ) -> AsyncGenerator[Self]:
         """Open the graph and the vectors and begin to sweep."""
-        engines = engine_config(context)
         async with AsyncExitStack() as stack:
-            graph = await stack.enter_async_context(open_graph(engines, SCHEMA))
-            vectors = await stack.enter_async_context(open_vectors(engines, COLLECTION))
-            memo_vectors = await stack.enter_async_context(open_vectors(engines, MEMOS))
+            graph = await stack.enter_async_context(context.open_graph(SCHEMA))
+            vectors = await stack.enter_async_context(context.open_vectors(COLLECTION))
+            memo_vectors = await stack.enter_async_context(context.open_vectors(MEMOS))
             store, embed = ArchiveStore(graph), embed_by(context.caller)
             index = ArchiveIndex(store, vectors, embed)
             await index.completeness.check()

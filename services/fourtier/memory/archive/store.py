@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from fourtier.engines.graph.conflicts import retry_on_conflict
-from fourtier.engines.graph.protocol import GraphStore, Row
 from fourtier.engines.graph.queries import load_queries
 from fourtier.engines.timestamps import as_text
 from fourtier.memory.archive.entries import Entry, Source
 from fourtier.memory.archive.memo_store import DropMemos, MemoStore
 from fourtier.memory.archive.paging import Paged, SourceState, place, place_among
 from fourtier.memory.archive.writing import Writing
+from fourtier.runtime.service.stores.graph import GraphStore, Row
 from fourtier.schema.message import Scope
 
 #: Entries that are read at a time.

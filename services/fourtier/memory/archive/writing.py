@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from fourtier.engines.graph.protocol import Row, Statement
 from fourtier.engines.graph.queries import over
 from fourtier.memory.archive.entries import Entry, Source
 from fourtier.memory.archive.paging import Paged, SourceState
 from fourtier.runtime.rpc.envelope import new_id
+from fourtier.runtime.service.stores.graph import Row, Statement
 
 
 class Writing:

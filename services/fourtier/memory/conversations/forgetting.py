@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from fourtier.engines.graph.protocol import GraphStore, Row, Statement
 from fourtier.engines.graph.queries import load_queries, over
 from fourtier.engines.timestamps import as_text
 from fourtier.memory.conversations.records import ConversationKey, InvocationRecord
@@ -13,6 +12,7 @@ from fourtier.memory.retention.opt_outs import OptOuts
 from fourtier.memory.tombstones.selection import Selection
 from fourtier.memory.tombstones.store import Tombstones, store_unless_forgotten
 from fourtier.memory.tombstones.subject import Said, Subject, said
+from fourtier.runtime.service.stores.graph import GraphStore, Row, Statement
 from fourtier.schema.message import NotStored, Scope
 
 _PAGE = 500

@@ -8,9 +8,9 @@ from typing import NamedTuple, Self, cast
 
 from pydantic import TypeAdapter
 
-from fourtier.engines.graph.protocol import Row, Value
 from fourtier.engines.timestamps import as_text, parse_time
 from fourtier.memory.conversations.summary import in_plain_words
+from fourtier.runtime.service.stores.graph import Row, Value
 from fourtier.schema.agent import InvocationEnded
 from fourtier.schema.conversations import (
     DialogueTurn,

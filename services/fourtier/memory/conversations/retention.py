@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequen
 from datetime import datetime
 from typing import NamedTuple
 
-from fourtier.engines.graph.protocol import GraphStore, Row
 from fourtier.engines.graph.queries import load_queries
 from fourtier.memory.conversations.forgetting import Forgetting
 from fourtier.memory.conversations.records import ConversationKey, InvocationRecord
@@ -18,6 +17,7 @@ from fourtier.memory.retention.policy import Retention
 from fourtier.memory.retention.scopes import rows_by_scope
 from fourtier.memory.retention.storing import Candidate, store_retained
 from fourtier.runtime.errors import QuotaExceededError
+from fourtier.runtime.service.stores.graph import GraphStore, Row
 from fourtier.schema.message import NotStored, Scope
 
 #: Conversations that are read at a time.

@@ -7,10 +7,7 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from fourtier.engines.config import engine_config
 from fourtier.engines.counting import count_nodes
-from fourtier.engines.graph.protocol import GraphStore
-from fourtier.engines.opening import open_graph
 from fourtier.memory.conversations.ending import Ending
 from fourtier.memory.conversations.forgetting import Exchange, Forgetting
 from fourtier.memory.conversations.records import ConversationKey, InvocationRecord
@@ -33,6 +30,7 @@ from fourtier.runtime.service import (
     on_batch,
     periodic,
 )
+from fourtier.runtime.service.stores.graph import GraphStore
 from fourtier.schema.agent import INVOCATION_ENDED, InvocationEnded
 from fourtier.schema.conversations import (
     DELETE_CONVERSATION,
@@ -138,7 +136,7 @@ class ConversationsService(Service):
     ) -> AsyncGenerator[Self]:
         """Open the graph and begin to look for idle and for expired conversations."""
         async with AsyncExitStack() as stack:
-            graph = await stack.enter_async_context(open_graph(engine_config(context), SCHEMA))
+            graph = await stack.enter_async_context(context.open_graph(SCHEMA))
             store = ConversationStore(graph, parameters.ttl)
             opt_outs = OptOuts(graph, OPT_OUTS, context.privacy.policy.opted_out_users)
             forgetting = Forgetting(store, graph, opt_outs)

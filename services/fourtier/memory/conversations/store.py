@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from fourtier.engines.graph.conflicts import retry_on_conflict
-from fourtier.engines.graph.protocol import GraphStore, Row
 from fourtier.engines.graph.queries import load_queries, over
 from fourtier.engines.timestamps import as_text, parse_time
 from fourtier.memory.conversations.earlier import (
@@ -31,7 +30,8 @@ from fourtier.memory.conversations.records import (
 )
 from fourtier.memory.retention.opt_outs import opt_outs_of
 from fourtier.memory.tombstones.store import tombstones_of
-from fourtier.runtime.service.stores import GraphSchema, Node, Relation
+from fourtier.runtime.service.stores.graph import GraphStore, Row
+from fourtier.runtime.service.stores.schemas import GraphSchema, Node, Relation
 from fourtier.schema.conversations import ConversationMemory, ConversationSummary, GetRunResponse
 from fourtier.schema.message import Scope
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from fourtier.engines.timestamps import as_text
-from fourtier.engines.vectors.protocol import Hit
 from fourtier.memory.episodes.records import (
     episode_id,
     from_hit,
@@ -18,6 +17,7 @@ from fourtier.memory.episodes.usage_counts import UsageCounts
 from fourtier.memory.tombstones.selection import Selection
 from fourtier.memory.tombstones.store import Tombstones, store_unless_forgotten
 from fourtier.memory.tombstones.subject import Said, Subject, said
+from fourtier.runtime.service.stores.vectors import Hit
 from fourtier.schema.episodes import Episode, StoreEpisodeResponse
 from fourtier.schema.message import Scope
 

@@ -5,7 +5,7 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 from fourtier.engines.timestamps import as_text
-from fourtier.engines.vectors.protocol import Hit, Payload
+from fourtier.runtime.service.stores.vectors import Hit, Payload
 from fourtier.schema.episodes import Episode, StoreEpisodeRequest
 
 _NAMESPACE = uuid.UUID("6f4f6c1a-2d6b-5c7e-8b1d-94a1f0c3e275")

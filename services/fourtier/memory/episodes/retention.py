@@ -11,13 +11,13 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from datetime import UTC, datetime, timedelta
 
 from fourtier.engines.timestamps import as_text, parse_time
-from fourtier.engines.vectors.protocol import Hit
 from fourtier.memory.episodes.forgetting import Episodes
 from fourtier.memory.episodes.records import ended_at, episode_id
 from fourtier.memory.episodes.store import EpisodeStore, Sent
 from fourtier.memory.episodes.usage_counts import Usage, UsageCounts
 from fourtier.memory.retention.policy import Retention
 from fourtier.memory.retention.storing import Candidate, store_retained
+from fourtier.runtime.service.stores.vectors import Hit
 from fourtier.schema.episodes import StoreEpisodeResponse
 from fourtier.schema.message import Scope
 

@@ -2,14 +2,14 @@
 
 from datetime import timedelta
 
-from fourtier.engines.vectors.protocol import VectorStore
-from fourtier.engines.vectors.query import DenseLeg, Equals, Leg, MinMax, SparseLeg, Where
 from fourtier.engines.vectors.sparse import terms
 from fourtier.memory.episodes.comparison import compared
 from fourtier.memory.episodes.ranking import arranged
 from fourtier.memory.episodes.records import RESULT, from_hit, has_expired, searchable_text
 from fourtier.memory.episodes.resemblance import Resemblance
 from fourtier.models.embeddings.client import Embed
+from fourtier.runtime.service.stores.query import DenseLeg, Equals, Leg, MinMax, SparseLeg, Where
+from fourtier.runtime.service.stores.vectors import VectorStore
 from fourtier.schema.episodes import Episode, Result
 from fourtier.schema.message import Scope, Vector
 

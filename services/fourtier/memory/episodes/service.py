@@ -7,10 +7,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field
 
-from fourtier.engines.config import engine_config
 from fourtier.engines.counting import count_points
-from fourtier.engines.opening import open_graph, open_vectors
-from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.memory.episodes.forgetting import Episodes
 from fourtier.memory.episodes.retention import EpisodeMemories, RetainedEpisodes
 from fourtier.memory.episodes.search import EpisodeSearch
@@ -34,6 +31,7 @@ from fourtier.runtime.service import (
     current_envelopes,
     periodic,
 )
+from fourtier.runtime.service.stores.vectors import VectorStore
 from fourtier.schema.episodes import (
     DELETE_EPISODE,
     DELETE_EPISODES,
@@ -122,10 +120,9 @@ class EpisodesService(Service):
         cls, context: ServiceContext, parameters: EpisodesParameters
     ) -> AsyncGenerator[Self]:
         """Open the graph and the vectors and begin to sweep."""
-        engines = engine_config(context)
         async with AsyncExitStack() as stack:
-            vectors = await stack.enter_async_context(open_vectors(engines, COLLECTION))
-            graph = await stack.enter_async_context(open_graph(engines, SCHEMA))
+            vectors = await stack.enter_async_context(context.open_vectors(COLLECTION))
+            graph = await stack.enter_async_context(context.open_graph(SCHEMA))
             usage = UsageCounts(graph)
             embed = embed_by(context.caller)
             store = EpisodeStore(vectors, embed, ttl=parameters.ttl)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from fourtier.engines.vectors.protocol import Hit, Point, VectorStore
 from fourtier.memory.episodes.records import (
     RESULT,
     ended_at,
@@ -17,7 +16,8 @@ from fourtier.memory.episodes.records import (
     to_payload,
 )
 from fourtier.models.embeddings.client import Embed
-from fourtier.runtime.service.stores import Collection, Fields
+from fourtier.runtime.service.stores.schemas import Collection, Fields
+from fourtier.runtime.service.stores.vectors import Hit, Point, VectorStore
 from fourtier.schema.episodes import Episode, StoreEpisodeRequest
 from fourtier.schema.message import Scope
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from fourtier.engines.graph.conflicts import retry_on_conflict
-from fourtier.engines.graph.protocol import GraphStore, Row, Statement
 from fourtier.engines.graph.queries import load_queries, over
 from fourtier.engines.timestamps import as_text
 from fourtier.memory.retention.opt_outs import opt_outs_of
 from fourtier.memory.tombstones.store import tombstones_of
-from fourtier.runtime.service.stores import GraphSchema, Node
+from fourtier.runtime.service.stores.graph import GraphStore, Row, Statement
+from fourtier.runtime.service.stores.schemas import GraphSchema, Node
 from fourtier.schema.message import Scope
 
 TOMBSTONES, OPT_OUTS = tombstones_of("Episode"), opt_outs_of("Episode")

@@ -11,7 +11,6 @@ from collections.abc import (
 )
 from dataclasses import dataclass
 
-from fourtier.engines.graph.protocol import ConflictError, GraphStore, Row, Statement
 from fourtier.engines.graph.queries import load_queries, over
 from fourtier.memory.facts.records import FactRecord
 from fourtier.memory.facts.replacements import NOTES, Replacements
@@ -19,7 +18,8 @@ from fourtier.memory.facts.statements import in_text
 from fourtier.memory.retention.opt_outs import opt_outs_of
 from fourtier.memory.tombstones.store import tombstones_of
 from fourtier.runtime.rpc.envelope import new_id
-from fourtier.runtime.service.stores import GraphSchema, Node
+from fourtier.runtime.service.stores.graph import ConflictError, GraphStore, Row, Statement
+from fourtier.runtime.service.stores.schemas import GraphSchema, Node
 from fourtier.schema.message import Scope
 
 TOMBSTONES, OPT_OUTS = tombstones_of("Fact"), opt_outs_of("Fact")

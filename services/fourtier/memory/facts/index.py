@@ -4,13 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from fourtier.engines.timestamps import parse_time
-from fourtier.engines.vectors.protocol import Facet, Hit, Payload, Point, VectorStore
-from fourtier.engines.vectors.query import AnyOf, Condition, DenseLeg, Equals, SparseLeg
 from fourtier.memory.facts.graph import ScopedFact
 from fourtier.memory.facts.mentions import mentioned
 from fourtier.memory.facts.records import FactRecord
 from fourtier.models.embeddings.client import Embed
-from fourtier.runtime.service.stores import Collection, Fields
+from fourtier.runtime.service.stores.query import AnyOf, Condition, DenseLeg, Equals, SparseLeg
+from fourtier.runtime.service.stores.schemas import Collection, Fields
+from fourtier.runtime.service.stores.vectors import Facet, Hit, Payload, Point, VectorStore
 from fourtier.schema.message import Scope, Vector
 
 #: Payload fields: the names that a fact mentions, as it writes them, and their keys.

@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from fourtier.engines.graph.conflicts import retry_on_conflict
-from fourtier.engines.graph.protocol import ConflictError
 from fourtier.memory.facts.graph import FactGraph, ScopedFact
 from fourtier.memory.facts.index import FactIndex
+from fourtier.runtime.service.stores.graph import ConflictError
 from fourtier.schema.message import Scope
 
 

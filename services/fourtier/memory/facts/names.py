@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from fourtier.engines.vectors.protocol import Facet
 from fourtier.memory.facts.graph import ScopedFact
 from fourtier.memory.facts.index import FactIndex
 from fourtier.memory.facts.mentions import mentioned, mentions_any
 from fourtier.memory.facts.records import FactRecord
 from fourtier.models.text.proper_names import name_key
+from fourtier.runtime.service.stores.vectors import Facet
 from fourtier.schema.message import Scope
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Self, cast
 
-from fourtier.engines.graph.protocol import Value
 from fourtier.engines.timestamps import as_text, parse_time
 from fourtier.memory.facts.identity import fact_id
 from fourtier.memory.facts.statements import Stated, from_text, merged, to_text
+from fourtier.runtime.service.stores.graph import Value
 from fourtier.schema.facts import Fact, FactKind, Statement, StoreFactRequest
 
 #: Stands for "still valid" in a graph without nulls.

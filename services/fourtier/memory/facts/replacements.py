@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from fourtier.engines.graph.protocol import GraphStore, Row, Statement
 from fourtier.engines.graph.queries import load_queries, over
 from fourtier.memory.facts.records import FactRecord
-from fourtier.runtime.service.stores import Node
+from fourtier.runtime.service.stores.graph import GraphStore, Row, Statement
+from fourtier.runtime.service.stores.schemas import Node
 from fourtier.schema.message import Scope
 
 NOTES = Node("FactReplacement", dict.fromkeys(("id", "scope", "by"), "STRING"))

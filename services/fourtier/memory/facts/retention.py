@@ -7,7 +7,6 @@ which superseded it, so that no eviction makes an old value valid again.
 
 from collections.abc import AsyncIterator, Collection, Sequence
 
-from fourtier.engines.graph.protocol import GraphStore
 from fourtier.engines.graph.queries import load_queries
 from fourtier.memory.facts.graph import FactGraph, ScopedFact
 from fourtier.memory.facts.names import CountedName
@@ -16,6 +15,7 @@ from fourtier.memory.facts.store import FactStore, Stored
 from fourtier.memory.retention.policy import Retention
 from fourtier.memory.retention.scopes import rows_by_scope
 from fourtier.memory.retention.storing import Candidate, store_retained
+from fourtier.runtime.service.stores.graph import GraphStore
 from fourtier.schema.message import Scope, Vector
 
 #: By the parameter `when-full`; in what order facts are evicted where they are.

@@ -4,8 +4,6 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Self
 
-from fourtier.engines.config import engine_config
-from fourtier.engines.opening import open_graph, open_vectors
 from fourtier.engines.timestamps import as_text
 from fourtier.memory.facts.detector import Detector
 from fourtier.memory.facts.graph import OPT_OUTS, SCHEMA, ScopedFact
@@ -102,10 +100,9 @@ class FactsService(Service):
         from fourtier.memory.facts.retention import FactMemories, RetainedFacts  # noqa: PLC0415
         from fourtier.memory.facts.store import FactStore  # noqa: PLC0415
 
-        engines = engine_config(context)
         async with AsyncExitStack() as stack:
-            graph = await stack.enter_async_context(open_graph(engines, SCHEMA))
-            vectors = await stack.enter_async_context(open_vectors(engines, COLLECTION))
+            graph = await stack.enter_async_context(context.open_graph(SCHEMA))
+            vectors = await stack.enter_async_context(context.open_vectors(COLLECTION))
             opt_outs = OptOuts(graph, OPT_OUTS, context.privacy.policy.opted_out_users)
             detector = Detector(
                 contradict_by(context.caller),

@@ -18,8 +18,6 @@ from datetime import UTC, datetime
 
 from fourtier.engines.completeness import IndexCompleteness
 from fourtier.engines.graph.conflicts import retry_on_conflict
-from fourtier.engines.graph.protocol import GraphStore
-from fourtier.engines.vectors.protocol import VectorStore
 from fourtier.memory.facts.detection import Detection
 from fourtier.memory.facts.detector import Detector
 from fourtier.memory.facts.forgetting import FactForgetting, said
@@ -39,6 +37,8 @@ from fourtier.memory.facts.supersession import slot_of
 from fourtier.memory.retention.opt_outs import OptOuts
 from fourtier.memory.tombstones.store import Tombstones, store_unless_forgotten
 from fourtier.models.embeddings.client import Embed
+from fourtier.runtime.service.stores.graph import GraphStore
+from fourtier.runtime.service.stores.vectors import VectorStore
 from fourtier.schema.message import NotStored, Scope, Vector
 
 

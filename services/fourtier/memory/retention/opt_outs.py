@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from fourtier.engines.graph.conflicts import retry_on_conflict
-from fourtier.engines.graph.protocol import GraphStore, Row
 from fourtier.engines.graph.queries import load_queries, over
 from fourtier.engines.timestamps import as_text, parse_time
 from fourtier.memory.retention.metrics import count_not_stored
-from fourtier.runtime.service.stores import GraphSchema, Node
+from fourtier.runtime.service.stores.graph import GraphStore, Row
+from fourtier.runtime.service.stores.schemas import GraphSchema, Node
 
 _LABEL = "OptOut"
 _NAMESPACE = uuid.UUID("5b1e1d0e-7f0a-5c64-8d5b-0f6c4f6f2b11")

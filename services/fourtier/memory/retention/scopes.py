@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
-from fourtier.engines.graph.protocol import GraphStore, Row
+from fourtier.runtime.service.stores.graph import GraphStore, Row
 
 #: Scopes that are read at a time.
 _AT_ONCE = 200

@@ -12,12 +12,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from fourtier.engines.graph.conflicts import retry_on_conflict
-from fourtier.engines.graph.protocol import GraphStore, Row
 from fourtier.engines.graph.queries import load_queries, over
 from fourtier.engines.timestamps import as_text
 from fourtier.memory.retention.opt_outs import OptOuts
 from fourtier.memory.tombstones.subject import Said, Subject
-from fourtier.runtime.service.stores import GraphSchema, Node
+from fourtier.runtime.service.stores.graph import GraphStore, Row
+from fourtier.runtime.service.stores.schemas import GraphSchema, Node
 from fourtier.schema.message import NotStored
 
 _LABEL = "Tombstone"

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from fourtier.engines.graph.protocol import GraphStore, Row, Statement
 from fourtier.engines.graph.queries import load_queries, over
 from fourtier.engines.timestamps import as_text
 from fourtier.memory.tombstones.selection import Selection
 from fourtier.memory.working_memory.records import FORGOTTEN, RunKey
 from fourtier.memory.working_memory.store import TraceStore
+from fourtier.runtime.service.stores.graph import GraphStore, Row, Statement
 from fourtier.schema.message import Scope
 from fourtier.schema.working_memory import RESEARCH_STATE
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
-from fourtier.engines.graph.protocol import Value
 from fourtier.engines.timestamps import as_text, parse_time
 from fourtier.memory.working_memory.compression import Condensed, characters_of
 from fourtier.runtime.errors import PermanentError
+from fourtier.runtime.service.stores.graph import Value
 from fourtier.schema.message import Scope
 from fourtier.schema.working_memory import InRun, WorkingMemoryItem
 

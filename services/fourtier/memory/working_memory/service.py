@@ -8,10 +8,7 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from fourtier.engines.config import engine_config
 from fourtier.engines.counting import count_nodes
-from fourtier.engines.graph.protocol import GraphStore
-from fourtier.engines.opening import open_graph
 from fourtier.memory.retention.opt_outs import OptOuts
 from fourtier.memory.retention.opting_out import change_opt_out
 from fourtier.memory.tombstones.selection import answer_erase
@@ -32,6 +29,7 @@ from fourtier.runtime.service import (
     current_envelope,
     periodic,
 )
+from fourtier.runtime.service.stores.graph import GraphStore
 from fourtier.runtime.settings import Settings
 from fourtier.schema.erasure import ERASE_WORKING_MEMORY, Erased, EraseRequest, EraseResponse
 from fourtier.schema.opt_out import OPT_OUT_WORKING_MEMORY, OptOutRequest, OptOutResponse
@@ -119,7 +117,7 @@ class WorkingMemoryService(Service):
     ) -> AsyncGenerator[Self]:
         """Open the graph and begin to look for what has expired."""
         async with AsyncExitStack() as stack:
-            graph = await stack.enter_async_context(open_graph(engine_config(context), SCHEMA))
+            graph = await stack.enter_async_context(context.open_graph(SCHEMA))
             store = TraceStore(graph)
             model: ModelCondenser | None = None
             if parameters.by_model(context.settings):

@@ -8,13 +8,13 @@ import asyncio
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from fourtier.engines.graph.protocol import GraphStore, Row, Statement
 from fourtier.engines.graph.queries import load_queries, over
 from fourtier.engines.timestamps import as_text
 from fourtier.memory.retention.opt_outs import opt_outs_of
 from fourtier.memory.working_memory.compression import Condensed
 from fourtier.memory.working_memory.records import FORGOTTEN, RunKey, RunRecord, to_item
-from fourtier.runtime.service.stores import GraphSchema, Node, Relation
+from fourtier.runtime.service.stores.graph import GraphStore, Row, Statement
+from fourtier.runtime.service.stores.schemas import GraphSchema, Node, Relation
 from fourtier.schema.working_memory import RESEARCH_STATE
 
 OPT_OUTS = opt_outs_of("Run")

@@ -39,7 +39,7 @@ class ProcessPlan:
     @property
     def embedded(self) -> bool:
         """Whether an engine has its files in the data directory."""
-        engines = self.host.engines
+        engines = self.host.stores.engines
         return EMBEDDED in {self.bus.url, engines.graph, engines.vectors}
 
 
@@ -92,7 +92,7 @@ async def flow_process(plan: ProcessPlan) -> AsyncGenerator[FlowProcess]:
         stack.enter_context(_private_files())
         if plan.embedded:
             stack.enter_context(locked_data(plan.host.data))
-            disk = DiskReserve(plan.host.data, plan.host.engines.disk_reserve_mb)
+            disk = DiskReserve(plan.host.data, plan.host.stores.engines.disk_reserve_mb)
             disk.check_start()
             await stack.enter_async_context(watched_disk(disk))
         registry = await stack.enter_async_context(
@@ -150,8 +150,8 @@ def _say_that_it_is_up(plan: ProcessPlan, process: FlowProcess) -> None:
         "The flow %s is up: %s. Graph: %s, vectors: %s. Data: %s. Health: port %d.",
         plan.flow,
         ", ".join(plan.host.services),
-        plan.host.engines.graph,
-        plan.host.engines.vectors,
+        plan.host.stores.engines.graph,
+        plan.host.stores.engines.vectors,
         plan.host.data.absolute(),
         process.health_port,
     )

@@ -17,9 +17,9 @@ from fourtier.runtime.rpc.limits import Limits
 from fourtier.runtime.rpc.server import Server
 from fourtier.runtime.service.context import Parameters, ServiceContext
 from fourtier.runtime.service.declaration import Service
-from fourtier.runtime.service.engines import EnginesConfig
 from fourtier.runtime.service.registry import load_service
 from fourtier.runtime.service.status import status_route
+from fourtier.runtime.service.stores.opening import StoreOpener
 from fourtier.runtime.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -34,11 +34,12 @@ class HostPlan:
 
     Attributes:
         services: name to parameters.
+        stores: opens what the services keep.
         data: the flow's data directory.
     """
 
     services: Mapping[str, Parameters]
-    engines: EnginesConfig
+    stores: StoreOpener
     data: Path
     settings: Settings
     limits: Limits = Limits()
@@ -165,7 +166,7 @@ async def run_services(bus: Bus, plan: HostPlan) -> AsyncGenerator[Host]:
             context = ServiceContext(
                 caller,
                 plan.data / name,
-                plan.engines,
+                plan.stores,
                 plan.settings,
                 Privacy(plan.privacy, name),
             )

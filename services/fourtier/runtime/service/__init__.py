@@ -28,7 +28,19 @@ from fourtier.runtime.service.declaration import (
 )
 from fourtier.runtime.service.deployment import DeploymentProfile
 from fourtier.runtime.service.periodic import periodic
-from fourtier.runtime.service.stores import (
+from fourtier.runtime.service.stores.graph import ConflictError, GraphStore, Row, Statement, Value
+from fourtier.runtime.service.stores.query import (
+    AnyOf,
+    DenseLeg,
+    Equals,
+    Group,
+    MinMax,
+    Mmr,
+    Range,
+    Rrf,
+    SparseLeg,
+)
+from fourtier.runtime.service.stores.schemas import (
     Collection,
     Fields,
     GraphSchema,
@@ -37,29 +49,48 @@ from fourtier.runtime.service.stores import (
     SparseField,
     Stores,
 )
+from fourtier.runtime.service.stores.vectors import Facet, Hit, Point, VectorStore
 
 __all__ = [
+    "AnyOf",
     "CallFailedError",
     "Caller",
     "Collection",
+    "ConflictError",
     "DeadlineExceededError",
+    "DenseLeg",
     "DeploymentProfile",
+    "Equals",
+    "Facet",
     "Fields",
     "FourtierError",
     "GraphSchema",
+    "GraphStore",
+    "Group",
     "Handler",
+    "Hit",
+    "MinMax",
+    "Mmr",
     "Node",
     "OverloadedError",
     "Parameters",
     "PermanentError",
+    "Point",
+    "Range",
     "Relation",
     "Retry",
+    "Row",
+    "Rrf",
     "Service",
     "ServiceContext",
     "SparseField",
+    "SparseLeg",
     "StartupError",
+    "Statement",
     "Stores",
     "UnavailableError",
+    "Value",
+    "VectorStore",
     "answer",
     "answer_batch",
     "current_envelope",

@@ -30,7 +30,7 @@ from fourtier.runtime.rpc.routes import (
 )
 from fourtier.runtime.service.context import Parameters, ServiceContext
 from fourtier.runtime.service.deployment import DeploymentProfile
-from fourtier.runtime.service.stores import Stores
+from fourtier.runtime.service.stores.schemas import Stores
 from fourtier.schema.message import Message
 from fourtier.schema.status import StoreCount
 from fourtier.schema.topics import Call, Topic

@@ -7,7 +7,7 @@ from pathlib import Path
 import ladybug
 
 from fourtier.engines.graph.ladybug.rows import read_rows
-from fourtier.engines.graph.protocol import Value
+from fourtier.runtime.service.stores.graph import Value
 
 #: The database takes what it needs up to this; its default would be most of the machine.
 BUFFER_BYTES = 256 * 1024 * 1024

@@ -21,7 +21,7 @@ from fourtier.engines.replacing import remove_leftovers
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.process.disk import DiskReserve
 from fourtier.runtime.service.engines import QUERY_SECONDS
-from fourtier.runtime.service.stores import GraphSchema
+from fourtier.runtime.service.stores.schemas import GraphSchema
 
 log = logging.getLogger(__name__)
 

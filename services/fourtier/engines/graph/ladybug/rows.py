@@ -5,7 +5,7 @@ from typing import Any
 
 import ladybug
 
-from fourtier.engines.graph.protocol import Parameter, Value
+from fourtier.runtime.service.stores.graph import Parameter, Value
 
 
 def read_through(connection: ladybug.Connection, text: str) -> None:

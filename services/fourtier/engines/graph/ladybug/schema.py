@@ -3,7 +3,7 @@
 import ladybug
 
 from fourtier.engines.graph.ladybug.rows import read_rows
-from fourtier.runtime.service.stores import GraphSchema, Node, Relation
+from fourtier.runtime.service.stores.schemas import GraphSchema, Node, Relation
 
 #: What a property holds in nodes that are older than the property.
 _DEFAULTS = {"STRING": "''", "INT64": "0", "DOUBLE": "0.0", "BOOL": "false"}

@@ -14,20 +14,27 @@ from typing import TypeVar
 
 import ladybug
 
-from fourtier.engines.erasing import DEFAULT_SCHEDULE, Eraser, ErasureSchedule, Remainder
+from fourtier.engines.erasing import DEFAULT_SCHEDULE, Eraser, ErasureSchedule
 from fourtier.engines.graph.binding import bound, bound_all
-from fourtier.engines.graph.known_ids import KnownIds
 from fourtier.engines.graph.ladybug.copying import BUFFER_BYTES, copy_database
 from fourtier.engines.graph.ladybug.interrupting import Transaction
 from fourtier.engines.graph.ladybug.pausing import paused
 from fourtier.engines.graph.ladybug.rows import read_rows, read_through
-from fourtier.engines.graph.protocol import ConflictError, Parameter, Statement, Value, require_rows
 from fourtier.engines.limits import TimeLimit
 from fourtier.engines.manifest import Manifest, has_content
 from fourtier.engines.replacing import draft_of, remove_leftovers, replace_file
 from fourtier.runtime.errors import StartupError, UnavailableError
 from fourtier.runtime.process.disk import DiskReserve
-from fourtier.runtime.service.stores import GraphSchema
+from fourtier.runtime.service.stores.erasure import Remainder
+from fourtier.runtime.service.stores.graph import (
+    ConflictError,
+    Parameter,
+    Statement,
+    Value,
+    require_rows,
+)
+from fourtier.runtime.service.stores.known_ids import KnownIds
+from fourtier.runtime.service.stores.schemas import GraphSchema
 from fourtier.schema.message import Scope
 
 # LadybugDB would load its library with symbols that all later libraries see: llama.cpp's then takes

@@ -11,11 +11,11 @@ from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jEr
 from fourtier.engines.graph.conflicts import retry_on_conflict
 from fourtier.engines.graph.neo4j.schema import Index, indexes
 from fourtier.engines.graph.neo4j.store import Neo4jGraphStore
-from fourtier.engines.graph.protocol import Statement
 from fourtier.engines.limits import TimeLimit
 from fourtier.runtime.errors import StartupError, UnavailableError
 from fourtier.runtime.service.engines import QUERY_SECONDS
-from fourtier.runtime.service.stores import GraphSchema
+from fourtier.runtime.service.stores.graph import Statement
+from fourtier.runtime.service.stores.schemas import GraphSchema
 from fourtier.runtime.telemetry.redaction import one_line
 
 #: What a server may answer to two who create the same where it does not exist.

@@ -12,7 +12,7 @@ from fourtier.engines.graph.neo4j.connection import (
 from fourtier.engines.graph.neo4j.schema import Index, indexes
 from fourtier.engines.graph.neo4j.store import Neo4jGraphStore
 from fourtier.runtime.provisioning import State, Step
-from fourtier.runtime.service.stores import GraphSchema
+from fourtier.runtime.service.stores.schemas import GraphSchema
 
 _SHOW = """
 SHOW INDEXES YIELD labelsOrTypes, properties, owningConstraint

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fourtier.runtime.service.stores import GraphSchema
+from fourtier.runtime.service.stores.schemas import GraphSchema
 
 
 @dataclass(frozen=True, slots=True)

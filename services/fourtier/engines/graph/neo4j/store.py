@@ -16,13 +16,19 @@ from neo4j import (
 )
 from neo4j.exceptions import DriverError, Neo4jError, TransientError
 
-from fourtier.engines.erasing import Remainder
 from fourtier.engines.graph.binding import bound, bound_all
-from fourtier.engines.graph.known_ids import KnownIds
-from fourtier.engines.graph.protocol import ConflictError, Parameter, Statement, Value, require_rows
 from fourtier.engines.limits import TimeLimit
 from fourtier.runtime.errors import UnavailableError
 from fourtier.runtime.service.engines import QUERY_SECONDS
+from fourtier.runtime.service.stores.erasure import Remainder
+from fourtier.runtime.service.stores.graph import (
+    ConflictError,
+    Parameter,
+    Statement,
+    Value,
+    require_rows,
+)
+from fourtier.runtime.service.stores.known_ids import KnownIds
 from fourtier.runtime.telemetry.redaction import one_line
 from fourtier.schema.message import Scope
 

@@ -17,7 +17,7 @@ from fourtier.engines.vectors.edge.store import EdgeVectorStore, is_panic
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.process.disk import DiskReserve
 from fourtier.runtime.service.engines import QUERY_SECONDS
-from fourtier.runtime.service.stores import Fields
+from fourtier.runtime.service.stores.schemas import Fields
 
 
 @asynccontextmanager

@@ -6,8 +6,8 @@ from typing import cast
 
 import qdrant_edge as edge
 
-from fourtier.engines.vectors.query import AnyOf, Condition, Equals, Range, Where
 from fourtier.engines.vectors.shared import EncodedLeg, Search
+from fourtier.runtime.service.stores.query import AnyOf, Condition, Equals, Range, Where
 
 
 def ranked(leg: EncodedLeg, search: Search) -> edge.QueryRequest:

@@ -8,7 +8,7 @@ import qdrant_edge as edge
 
 from fourtier.engines.replacing import draft_of, remove_leftovers
 from fourtier.engines.vectors.points import SCOPE
-from fourtier.runtime.service.stores import Fields
+from fourtier.runtime.service.stores.schemas import Fields
 
 #: Points that are copied while searches wait: 60 ms for those of 384 dimensions.
 _CHUNK = 250

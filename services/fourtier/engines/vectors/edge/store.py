@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import qdrant_edge as edge
 
-from fourtier.engines.erasing import DEFAULT_SCHEDULE, Eraser, ErasureSchedule, Remainder
+from fourtier.engines.erasing import DEFAULT_SCHEDULE, Eraser, ErasureSchedule
 from fourtier.engines.limits import TimeLimit
 from fourtier.engines.manifest import Manifest
 from fourtier.engines.replacing import finish_replacing, remove_leftovers, replace_directory
@@ -22,11 +22,12 @@ from fourtier.engines.vectors.edge.shard import (
     close_shard,
 )
 from fourtier.engines.vectors.points import SCOPE, StoredPoint, hit, stored_point
-from fourtier.engines.vectors.protocol import Facet, Hit, Point
-from fourtier.engines.vectors.query import Equals, Where
 from fourtier.engines.vectors.shared import EncodedLeg, Search, SharedVectorStore
 from fourtier.runtime.errors import StartupError, UnavailableError
 from fourtier.runtime.process.disk import DiskReserve
+from fourtier.runtime.service.stores.erasure import Remainder
+from fourtier.runtime.service.stores.query import Equals, Where
+from fourtier.runtime.service.stores.vectors import Facet, Hit, Point
 from fourtier.schema.message import Scope
 
 log = logging.getLogger(__name__)

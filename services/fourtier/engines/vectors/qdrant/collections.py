@@ -8,7 +8,7 @@ from qdrant_client.http.exceptions import UnexpectedResponse
 from fourtier.engines.vectors.points import SCOPE
 from fourtier.runtime.errors import StartupError
 from fourtier.runtime.service.engines import CollectionsConfig, Quantisation
-from fourtier.runtime.service.stores import Fields
+from fourtier.runtime.service.stores.schemas import Fields
 
 _CONFLICT = 409
 #: The small copies stay in memory; that is what they are made for.

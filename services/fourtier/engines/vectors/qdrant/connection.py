@@ -14,7 +14,7 @@ from fourtier.engines.vectors.qdrant.collections import create_collection
 from fourtier.engines.vectors.qdrant.store import QdrantVectorStore
 from fourtier.runtime.errors import StartupError, UnavailableError
 from fourtier.runtime.service.engines import QUERY_SECONDS, CollectionsConfig
-from fourtier.runtime.service.stores import Fields
+from fourtier.runtime.service.stores.schemas import Fields
 from fourtier.runtime.telemetry.redaction import one_line
 
 #: The first that takes the weights of words from one tenant's texts; older ones would not say so.

@@ -17,7 +17,7 @@ from fourtier.engines.vectors.qdrant.collections import (
 )
 from fourtier.engines.vectors.qdrant.connection import connect_qdrant, startup_errors
 from fourtier.runtime.provisioning import State, Step
-from fourtier.runtime.service.stores import Collection
+from fourtier.runtime.service.stores.schemas import Collection
 
 _LEFT = "left as it is, to be moved by hand"
 

@@ -7,8 +7,8 @@ from typing import cast
 from qdrant_client import models
 from qdrant_edge import SparseVector
 
-from fourtier.engines.vectors.query import AnyOf, Condition, Equals, Range, Where
 from fourtier.engines.vectors.shared import EncodedLeg, Search
+from fourtier.runtime.service.stores.query import AnyOf, Condition, Equals, Range, Where
 
 
 def ranked(leg: EncodedLeg, search: Search) -> models.QueryRequest:

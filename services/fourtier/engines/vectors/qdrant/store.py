@@ -7,17 +7,17 @@ from typing import TypeVar
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
-from fourtier.engines.erasing import Remainder
 from fourtier.engines.limits import TimeLimit
 from fourtier.engines.vectors.points import StoredPoint, hit, stored_point
-from fourtier.engines.vectors.protocol import Facet, Hit, Point
 from fourtier.engines.vectors.qdrant import requests
 from fourtier.engines.vectors.qdrant.requests import filter_of
-from fourtier.engines.vectors.query import Where
 from fourtier.engines.vectors.shared import EncodedLeg, Search, SharedVectorStore
 from fourtier.runtime.errors import UnavailableError
 from fourtier.runtime.service.engines import QUERY_SECONDS
-from fourtier.runtime.service.stores import Fields
+from fourtier.runtime.service.stores.erasure import Remainder
+from fourtier.runtime.service.stores.query import Where
+from fourtier.runtime.service.stores.schemas import Fields
+from fourtier.runtime.service.stores.vectors import Facet, Hit, Point
 from fourtier.runtime.telemetry.redaction import one_line
 from fourtier.schema.message import Scope
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from fourtier.engines.erasing import Remainder
-from fourtier.engines.graph.known_ids import KnownIds
+from fourtier.runtime.service.stores.erasure import Remainder
+from fourtier.runtime.service.stores.known_ids import KnownIds
 from fourtier.schema.message import Scope
 
 #: What a property can hold. Times are ISO 8601 texts in UTC, which sort by time; nothing

@@ -4,8 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, Self
 
-from fourtier.engines.erasing import Remainder
-from fourtier.engines.vectors.query import MIN_CANDIDATES, Group, Leg, MinMax, Mmr, Rrf, Where
+from fourtier.runtime.service.stores.erasure import Remainder
+from fourtier.runtime.service.stores.query import (
+    MIN_CANDIDATES,
+    Group,
+    Leg,
+    MinMax,
+    Mmr,
+    Rrf,
+    Where,
+)
 from fourtier.schema.message import Scope, Vector
 
 #: Flags are written as "yes" and "no", times in ISO 8601. A keyword may have several values.
