@@ -36,7 +36,7 @@ from fourtier.models.embeddings.loading import load_model
 from fourtier.schema.message import Vector
 from tests.support.supersession import DIALOGUES, Counts, by_theme, dialogues, run
 
-SETS = ("first", "second", "classes", "third", "fourth")
+SETS = ("first", "second", "classes", "third", "fourth", "fifth", "sixth")
 #: Never used to choose anything.
 REPORTED_ONLY = frozenset(["fourth"])
 

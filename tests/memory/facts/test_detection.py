@@ -15,7 +15,7 @@ from tests.memory.facts.stores import ANN, BOB, Opened, at, opened, said
 KEMAL = "Kemal does the deliveries to the hotels"
 FEMKE = "Femke drives to the hotels, he has done his back in"
 NADIA = "It is Nadia who goes to the hotels, as Femke is on parental leave"
-OFTEN = "The hotels mostly get their bread from Uwe's van"
+OFTEN = "The hotels mostly get their bread from Uwe's van now"
 OTHER = "The rye loaf is 4.20 at our place"
 
 

@@ -38,13 +38,13 @@ async def valid(flow: RunningFlow) -> set[str]:
 @pytest.mark.parametrize(
     ("parameters", "left"),
     [
-        ({"detect-contradictions": True}, {*SAID[1:]}),
-        ({}, {*SAID}),
-        ({"detect-contradictions": True, "contradiction-similarity": 1.0}, {*SAID}),
-        ({"detect-contradictions": True, "contradiction-probability": 1.0}, {*SAID}),
+        ({}, {*SAID[1:]}),
+        ({"detect-contradictions": False}, {*SAID}),
+        ({"contradiction-similarity": 1.0}, {*SAID}),
+        ({"contradiction-probability": 1.0}, {*SAID}),
     ],
 )
-async def test_the_older_of_two_that_contradict_is_superseded_where_a_flow_wants_it(
+async def test_the_older_of_two_that_contradict_is_superseded_unless_a_flow_wants_otherwise(
     tmp_path: Path, parameters: Mapping[str, Any], left: set[str]
 ) -> None:
     async with running_flow(tmp_path, {"facts": parameters, "embeddings": {}}) as flow:

@@ -16,9 +16,11 @@ import numpy as np
 
 from fourtier.memory.facts.detector import Detector
 from fourtier.memory.facts.graph import FactGraph, ScopedFact
-from fourtier.memory.facts.index import FactIndex
+from fourtier.memory.facts.identity import owner_of
+from fourtier.memory.facts.index import FactIndex, text_of
 from fourtier.memory.facts.records import FactRecord
 from fourtier.memory.facts.supersession import has_happened
+from fourtier.memory.facts.worth_comparing import are_worth_comparing
 from fourtier.schema.message import Scope, Vector
 
 #: Of a statement that many, the most similar ones, are compared with it.
@@ -42,6 +44,7 @@ class Detected:
             its probability.
         doubts: by id, the facts that may contradict a fact; each of the two has the other.
         others: by id, the facts of which something was detected that are not new.
+        vectors: by their texts, of the new facts that were compared.
     """
 
     contradicts: defaultdict[str, dict[str, float]] = field(
@@ -49,6 +52,7 @@ class Detected:
     )
     doubts: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     others: Mapping[str, ScopedFact] = field(default_factory=dict)
+    vectors: Mapping[str, Vector] = field(default_factory=dict)
 
     def add(self, older: ScopedFact, newer: ScopedFact, probability: float, *, sure: float) -> None:
         """Note two of which one may leave the other untrue."""
@@ -86,10 +90,11 @@ class Detection:
 
         Raises: what the index and the model raise.
         """
-        compared = [each for each in new.values() if len(each.fact.content) <= _LONGEST]
+        compared = [each for each in new.values() if _is_said_by_user(each)]
         if self._detector is None or not compared:
             return Detected()
-        vectors = await self._index.vectors(compared)
+        embedded = await self._index.embedded(compared)
+        vectors = [embedded[text_of(each.fact)] for each in compared]
         pairs = [
             *await self._with_stored(self._detector, compared, vectors),
             *_among(self._detector, compared, vectors),
@@ -97,11 +102,12 @@ class Detection:
         both_ways = [
             (older, newer)
             for one, other in pairs
+            if are_worth_comparing(one.fact.content, other.fact.content)
             for older, newer in ((one, other), (other, one))
             if not has_happened(older.fact)
         ]
         probabilities = await self._compare(self._detector, both_ways)
-        found = Detected()
+        found = Detected(vectors=embedded)
         for (older, newer), probability in zip(both_ways, probabilities, strict=True):
             if probability >= self._detector.min_doubt:
                 found.add(older, newer, probability, sure=self._detector.min_probability)
@@ -133,7 +139,7 @@ class Detection:
         return [
             (each, ScopedFact(each.scope, stored[name]))
             for each, name in similar
-            if name in stored and _is_comparable(each.fact, stored[name])
+            if name in stored and _is_comparable(each, stored[name])
         ]
 
     async def _compare(self, detector: Detector, pairs: Sequence[_Pair]) -> list[float]:
@@ -161,15 +167,26 @@ def _among(
         for first, second in combinations(range(len(numbers)), 2):
             one, other = new[numbers[first]], new[numbers[second]]
             similar = cosines[first, second] >= detector.min_similarity
-            if similar and _is_comparable(one.fact, other.fact):
+            if similar and _is_comparable(one, other.fact):
                 yield one, other
 
 
-def _is_comparable(one: FactRecord, other: FactRecord) -> bool:
-    """Whether one person has said both, of one kind."""
+def _is_said_by_user(scoped: ScopedFact) -> bool:
+    """Whether a statement is what the user told the agent.
+
+    People among themselves repeat what they feel and what they mean to do in ever other words, of
+    which the model takes some for changes.
+    """
+    user = owner_of(scoped.scope, "")
+    is_user = owner_of(scoped.scope, scoped.fact.speaker) == user
+    return is_user and len(scoped.fact.content) <= _LONGEST
+
+
+def _is_comparable(one: ScopedFact, other: FactRecord) -> bool:
+    """Whether the user has said both, of one kind."""
     return (
-        one.id != other.id
-        and one.speaker == other.speaker
-        and one.kind == other.kind
+        one.fact.id != other.id
+        and other.speaker == one.fact.speaker
+        and one.fact.kind == other.kind
         and len(other.content) <= _LONGEST
     )

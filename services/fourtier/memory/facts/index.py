@@ -1,7 +1,9 @@
 """Facts in the vectors: an index over the graph that can be made from it at any time."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection as Some
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from fourtier.engines.timestamps import parse_time
 from fourtier.memory.facts.graph import ScopedFact
@@ -25,6 +27,7 @@ _VALID = Equals("valid", "yes")
 _TEXTS_AT_ONCE = 128
 #: Characters of a query that are searched by; models read less.
 _MAX_QUERY = 8_000
+_NONE: Mapping[str, Vector] = MappingProxyType({})
 
 
 class FactIndex:
@@ -85,21 +88,27 @@ class FactIndex:
             found += [each for each in facts_of_scope if here.get(each.fact.id) != payload_of(each)]
         return found
 
-    async def points(self, facts: Sequence[ScopedFact]) -> dict[Scope, list[Point]]:
-        """The points of facts."""
+    async def points(
+        self, facts: Sequence[ScopedFact], known: Mapping[str, Vector] = _NONE
+    ) -> dict[Scope, list[Point]]:
+        """The points of facts; `known` are texts that have been embedded just now."""
+        vectors = {**known, **await self.embedded(facts, known)}
         points: defaultdict[Scope, list[Point]] = defaultdict(list)
-        for each, vector in zip(facts, await self.vectors(facts), strict=True):
-            points[each.scope].append(_point(each, vector))
+        for each in facts:
+            points[each.scope].append(_point(each, vectors[text_of(each.fact)]))
         return points
 
-    async def vectors(self, facts: Sequence[ScopedFact]) -> list[Vector]:
-        """The vector of each fact; all texts are embedded in one batch."""
-        texts = list(dict.fromkeys(_said_by(each.fact) for each in facts))
+    async def embedded(
+        self, facts: Iterable[ScopedFact], known: Some[str] = ()
+    ) -> dict[str, Vector]:
+        """The texts of facts with their vectors, but those that are known; in one batch."""
+        texts = dict.fromkeys(text_of(each.fact) for each in facts)
+        unknown = [text for text in texts if text not in known]
         vectors: dict[str, Vector] = {}
-        for start in range(0, len(texts), _TEXTS_AT_ONCE):
-            some = texts[start : start + _TEXTS_AT_ONCE]
+        for start in range(0, len(unknown), _TEXTS_AT_ONCE):
+            some = unknown[start : start + _TEXTS_AT_ONCE]
             vectors |= dict(zip(some, await self._embed(some), strict=True))
-        return [vectors[_said_by(each.fact)] for each in facts]
+        return vectors
 
     async def put(self, facts: Sequence[ScopedFact]) -> None:
         """Embed facts and write their points."""
@@ -138,7 +147,7 @@ def payload_of(each: ScopedFact) -> Payload:
     }
 
 
-def _said_by(fact: FactRecord) -> str:
+def text_of(fact: FactRecord) -> str:
     """The statement with its speaker, without whom "I went there" could be anybody's."""
     return f"{fact.speaker}: {fact.content}" if fact.speaker else fact.content
 
@@ -151,5 +160,5 @@ def _point(each: ScopedFact, vector: Vector) -> Point:
     """
     fact = each.fact
     day = parse_time(fact.stated_at)
-    text = f"{_said_by(fact)} ({day.day} {day:%B %Y})"
+    text = f"{text_of(fact)} ({day.day} {day:%B %Y})"
     return Point.of(fact.id, vector, text, payload_of(each))

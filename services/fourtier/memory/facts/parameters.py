@@ -30,9 +30,9 @@ class FactsParameters(RetentionParameters):
         "forget, although it has none of its words; another embedding model wants another",
     )
     detect_contradictions: bool = Field(
-        default=False,
-        description="experimental: a small model finds which older statements a new one leaves "
-        "untrue, beyond what rules read in the words; of small talk it hides too much",
+        default=True,
+        description="a small model finds which older statements of the user a new one leaves "
+        "untrue, beyond what rules read in the words; what other people say is left to the rules",
     )
     contradiction_probability: float = Field(
         default=MIN_PROBABILITY,

@@ -163,7 +163,7 @@ class FactStore:
         by_id = {**related.naming, **{name: each.fact for name, each in every.items()}}
         resolved = resolve_slots(every, replacing({**related.notes, **notes}, by_id))
         stale = await self._index.stale(resolved)
-        points = await self._index.points(stale)
+        points = await self._index.points(stale, detected.vectors)
         before = {**known, **{name: each.fact for name, each in related.facts.items()}}
         if changed := changed_facts(resolved, before):
             await self._graph.write(
