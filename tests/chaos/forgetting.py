@@ -132,7 +132,9 @@ async def _command(
 async def _fact(client: Client, runs: Sequence[Run], user: str) -> None:
     """The newest fact that is stored, as a person does: find it, forget it, or try again."""
     scope = Scope(user, "default")
+    chosen: Run | None = None
     while any(run.stays and not run.problem for run in _of(runs, user)):
+        chosen = None
         try:
             stored = (await client.facts.list(scope, limit=1_000)).facts
             chosen = next((run for run in _stored(runs, user, stored)), None)
@@ -142,9 +144,11 @@ async def _fact(client: Client, runs: Sequence[Run], user: str) -> None:
             (fact,) = [each for each in stored if chosen.fact in each.content]
             await client.forget.fact(scope, fact.id)
         except (FourtierError, BusError):
+            if chosen is not None:  # whether it is forgotten, nobody has said
+                chosen.unsure = True
             await asyncio.sleep(_AGAIN)
         else:
-            chosen.forgotten = True
+            chosen.forgotten, chosen.unsure = True, False
             return
 
 
