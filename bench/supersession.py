@@ -14,7 +14,7 @@ engines, without a language model, and prints for each set and theme
 
 The first and the second half, and the dialogues by classes, were used to work on the rules and to
 train the detection of contradictions. The third set, by another author, chose its threshold; the
-fourth, by one more who had seen nothing, is only reported.
+fourth, and in part the fifth, which pairs it compares. The sixth is only reported.
 """
 
 import argparse
@@ -38,7 +38,7 @@ from tests.support.supersession import DIALOGUES, Counts, by_theme, dialogues, r
 
 SETS = ("first", "second", "classes", "third", "fourth", "fifth", "sixth")
 #: Never used to choose anything.
-REPORTED_ONLY = frozenset(["fourth"])
+REPORTED_ONLY = frozenset(["sixth"])
 
 
 def embedder() -> tuple[int, "Embedder"]:
