@@ -16,14 +16,15 @@ class MemoryConsidered(Message):
     Facts, entries and episodes stand in one ranking; `rank` is the place there, 1 the best, and
     what was said at once shares it. `score` and `legs` are those of the tier's own search. `shown`
     says what stands there: all of it, a part, the turn that says it (`in-entry`), or nothing of
-    it, because the conversation has it anyway (`in-conversation`), the budget of tokens was used
-    up (`budget`), or it no longer holds (`outdated`). There are no words of it here: `tier` and
+    it, because the conversation has it anyway (`in-conversation`), another one says the same word
+    for word (`repeated`), the budget of tokens was used up (`budget`), or it no longer holds
+    (`outdated`). There are no words of it here: `tier` and
     `id` find them as long as they are not forgotten.
     """
 
     tier: Tier
     id: OptionalName
-    shown: Literal["whole", "cut", "in-entry", "in-conversation", "budget", "outdated"]
+    shown: Literal["whole", "cut", "in-entry", "in-conversation", "repeated", "budget", "outdated"]
     rank: int | None = Field(default=None, le=MAX_OFFSET)
     score: float | None = None
     legs: Legs = {}

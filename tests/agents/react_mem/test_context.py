@@ -458,6 +458,36 @@ def test_an_entry_says_when_what_it_says_no_longer_holds() -> None:
     assert "Oslo" not in without.data
 
 
+def test_entries_that_say_the_same_word_for_word_stand_there_once() -> None:
+    answer = "I do not know. Ask  the harbour office."
+    best, again = entry(1, answer, "r1"), entry(2, "I do not know. Ask the harbour office.", "r2")
+    by_another = entry(3, answer, "r3")
+    by_another = by_another.model_copy(
+        update={"entry": by_another.entry.model_copy(update={"speaker": "Liv"})}
+    )
+    same = [
+        each.model_copy(update={"entry": each.entry.model_copy(update={"speaker": "assistant"})})
+        for each in (best, again)
+    ]
+    context = built(Memories(entries=(*same, by_another)))
+    assert considered(context) == [(1, "a1", "whole"), (2, "a2", "repeated"), (3, "a3", "whole")]
+    assert context.data.count("harbour office") == 2
+    assert [each.id for each in context.memories] == ["a1", "a3"]
+
+
+def test_of_a_turn_what_is_not_repeated_stands_there() -> None:
+    question, answer = entry(2, "When is the show?", "r2"), entry(3, "On Friday at nine.", "r2")
+    turn = [
+        each.model_copy(update={"entry": each.entry.model_copy(update={"source": "c2"})})
+        for each in (question, answer)
+    ]
+    context = built(Memories(entries=(entry(4, "When is the show?", "r4"), *turn)))
+    shown = {each.id: each.shown for each in context.considered}
+    assert sorted(shown.values()) == ["repeated", "whole", "whole"]
+    assert shown["a3"] == "whole"
+    assert context.data.count("When is the show?") == 1
+
+
 def test_asked_about_the_past_a_fact_that_no_longer_holds_is_told_with_its_end() -> None:
     ended = learned(1, "I live in Oslo", "r1", valid_until=day(4), superseded_by="f2")
     request = AgentRequest(question="Where did I live before Bergen?", user="ann")

@@ -41,6 +41,7 @@ RUN = GetRunResponse(
         MemoryConsidered(tier="facts", id="f1", shown="in-entry", rank=1, score=0.25),
         MemoryConsidered(tier="episodes", id="e1", shown="budget", rank=2, score=0.125),
         MemoryConsidered(tier="facts", id="gone", shown="outdated", rank=3),
+        MemoryConsidered(tier="archive", id="a3", shown="repeated", rank=4),
         MemoryConsidered(tier="archive", id="a2", shown="in-conversation"),
     ),
 )
@@ -90,6 +91,9 @@ def test_the_memories_of_a_run_are_printed_with_what_became_of_each(fourtier: Co
         "3. fact: left out, it no longer holds",
         "   forgotten or expired since",
         "   gone",
+        "4. archive: left out, another says the same",
+        "   forgotten or expired since",
+        "   a3",
         "- archive: left out, the conversation has it",
         "   forgotten or expired since",
         "   a2",
@@ -101,7 +105,7 @@ def test_as_json_there_is_all_of_it(fourtier: Command) -> None:
     fourtier.routes = flow([])
     assert fourtier("why", "r1", "--user", "ann", "--json") == 0
     printed = json.loads(fourtier.out)
-    assert (printed["run_id"], len(printed["memories"])) == ("r1", 5)
+    assert (printed["run_id"], len(printed["memories"])) == ("r1", 6)
     assert printed["memories"][0]["legs"]["words"]["rank"] == 1
     assert printed["memories"][3]["content"] is None
 

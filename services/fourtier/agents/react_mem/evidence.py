@@ -18,7 +18,7 @@ from fourtier.schema.facts import Fact
 from fourtier.schema.tiers import MemoryConsidered, Tier
 
 Fence = Literal["wishes", "facts", "archive", "episodes"]
-_Shown = Literal["whole", "cut", "in-entry", "in-conversation", "budget", "outdated"]
+_Shown = Literal["whole", "cut", "in-entry", "in-conversation", "repeated", "budget", "outdated"]
 #: The order in which the memories that were used are named.
 _TIERS: Sequence[Tier] = ("facts", "archive", "episodes")
 
@@ -35,6 +35,12 @@ class _Item:
     timestamp: datetime
     score: float | None
     legs: Mapping[str, FoundBy]
+    speaker: str = ""
+
+    @property
+    def words(self) -> str:
+        """Who says what; the same for those that say the same."""
+        return " ".join(f"{self.speaker}: {self.content}".casefold().split())
 
     def used(self) -> MemoryUsed:
         return MemoryUsed(
@@ -66,6 +72,11 @@ class Evidence:
     texts: dict[Fence, list[str]] = field(default_factory=dict)
     considered: list[MemoryConsidered] = field(default_factory=list)
     _used: list[MemoryUsed] = field(default_factory=list)
+    _said: set[str] = field(default_factory=set)
+
+    def has(self, item: _Item) -> bool:
+        """Whether an entry with the same words stands there, as does one that is often said."""
+        return item.tier == "archive" and item.words in self._said
 
     @property
     def used(self) -> list[MemoryUsed]:
@@ -96,6 +107,7 @@ class Evidence:
         for item, text in zip(items, texts, strict=True):
             self.texts.setdefault(item.fence, []).append(text)
             self._used.append(item.used())
+            self._said.add(item.words)
             self.considered.append(item.considered("whole" if text == item.text else shown, rank))
         return True
 
@@ -107,8 +119,9 @@ class Evidence:
 def choose(request: AgentRequest, memories: Memories, budget: int) -> Evidence:
     """Take what was said at once as a whole, from the best down.
 
-    Where it does not fit, its facts are taken without the turn; where there are none, an entry or
-    an episode is cut, a fact never. What comes behind may still fit.
+    Of entries that say the same word for word the best one is taken. Where a turn does not fit, its
+    facts are taken without it; where there are none, an entry or an episode is cut, a fact never.
+    What comes behind may still fit.
     """
     past = asks_about_the_past(request.question)
     chosen = Evidence(budget)
@@ -123,6 +136,8 @@ def choose(request: AgentRequest, memories: Memories, budget: int) -> Evidence:
 def _choose_from(group: Group, rank: int, user: str, chosen: Evidence) -> None:
     facts = [_of_fact(fact, user) for fact in group.facts]
     turn = [_of_entry(hit, group) for hit in group.entries]
+    chosen.note([item for item in turn if chosen.has(item)], "repeated", rank)
+    turn = [item for item in turn if not chosen.has(item)]
     turn += [_of_episode(episode) for episode in group.episodes]
     said = {item.id for item in facts if item.fence == "facts" and _is_in(item, turn)}
     more = [item for item in facts if item.id not in said]
@@ -168,6 +183,7 @@ def _of_entry(hit: ArchiveHit, group: Group | None) -> _Item:
         timestamp=entry.timestamp,
         score=hit.score,
         legs=hit.legs,
+        speaker=entry.speaker,
     )
 
 

@@ -27,6 +27,7 @@ _SHOWN: Mapping[str, str] = {
     "cut": "in the prompt, cut",
     "in-entry": "has words of that entry",
     "in-conversation": "left out, the conversation has it",
+    "repeated": "left out, another says the same",
     "budget": "left out, no tokens were left for it",
     "outdated": "left out, it no longer holds",
 }
