@@ -110,6 +110,17 @@ async def test_what_is_said_again_after_it_was_contradicted_stands_again(store: 
     assert await store.valid() == [KEMAL]
 
 
+async def test_what_is_said_again_beside_what_contradicts_it_loses_no_statement(
+    store: Detecting,
+) -> None:
+    await store.say(KEMAL, 1)
+    await store.facts.store([said(FEMKE, 2), said(KEMAL, 3)])
+    facts, _ = await store.facts.page(ANN, 20, 0, superseded=True)
+    kemal, femke = (next(each for each in facts if each.content == one) for one in (KEMAL, FEMKE))
+    assert (kemal.valid, femke.valid) == (True, False)
+    assert len(kemal.to_fact().earlier) == 1
+
+
 async def test_nothing_of_another_scope_or_speaker_is_compared(store: Detecting) -> None:
     await store.say(KEMAL, 1, speaker="Ida")
     await store.facts.store([said(KEMAL, 1, BOB)])

@@ -278,9 +278,8 @@ async def test_it_is_live_and_not_ready_while_it_starts(
 
 async def test_a_flow_without_embedded_engines_needs_no_data_directory(plan: ProcessPlan) -> None:
     data = plan.host.data / "none"
-    host = replace(
-        plan.host, engines=EnginesConfig(graph="bolt://g", vectors="http://v"), data=data
-    )
+    stores = FlowStores(EnginesConfig(graph="bolt://g", vectors="http://v"), Settings())
+    host = replace(plan.host, stores=stores, data=data)
     bus = replace(plan.bus, url="memory://", data=data)
     async with flow_process(replace(plan, bus=bus, host=host)) as process:
         assert process.ready

@@ -152,7 +152,7 @@ class FactStore:
             {name: each for name, each in facts.items() if name not in known}
         )
         known = {**known, **{name: each.fact for name, each in detected.others.items()}}
-        facts = detected.applied({**facts, **detected.others})
+        facts = detected.applied({**detected.others, **facts})
         related = await read_related(self._graph, facts, _slots(known, facts))
         await self._graph.require_versions(
             versions,
