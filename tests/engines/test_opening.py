@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from fourtier.engines.config import EngineConfig
-from fourtier.engines.opening import open_graph, open_vectors
+from fourtier.engines.opening import FlowStores, open_graph, open_vectors
 from fourtier.runtime.errors import StartupError
-from fourtier.runtime.service.engines import CollectionsConfig
+from fourtier.runtime.service.engines import CollectionsConfig, EnginesConfig
 from fourtier.runtime.service.stores.schemas import Collection, Fields
+from fourtier.runtime.settings import Settings
 from tests.engines.graph_contract import SCHEMA, create, row, things
 from tests.engines.vectors_contract import ANN, DIMENSIONS, point
 from tests.support.qdrant import shared_qdrant
@@ -56,6 +57,25 @@ async def test_flows_with_prefixes_share_a_vector_server_and_no_vectors(
 
             assert [hit.id for hit in await sales.scroll(ANN, 9)] == ["a"]
             assert await support.scroll(ANN, 9) == []
+
+
+async def test_a_service_finds_its_stores_where_the_flow_has_them(tmp_path: Path) -> None:
+    data = tmp_path / "facts"
+    async with shared_qdrant() as url:
+        collections = CollectionsConfig(prefix="sales-")
+        engines = EnginesConfig(vectors=url, dimensions=DIMENSIONS, collections=collections)
+        stores = FlowStores(engines, Settings())
+        async with (
+            stores.open_graph(data, SCHEMA) as graph,
+            stores.open_vectors(data, COLLECTION) as vectors,
+        ):
+            await create(graph, row("a"))
+            await vectors.upsert(ANN, [point("a")])
+        named = Collection("sales-things", COLLECTION.fields)
+        config = EngineConfig(data, vectors_url=url, dimensions=DIMENSIONS)
+        async with open_vectors(config, named) as vectors, open_graph(config, SCHEMA) as graph:
+            assert [hit.id for hit in await vectors.scroll(ANN, 9)] == ["a"]
+            assert await things(graph) == ["a"]
 
 
 @pytest.mark.parametrize("url", ["bolts://x", "http://x:7687", "graph.lbug", ""])

@@ -121,6 +121,21 @@ async def test_what_is_said_again_beside_what_contradicts_it_loses_no_statement(
     assert len(kemal.to_fact().earlier) == 1
 
 
+@pytest.mark.parametrize(("speaker", "compared"), [("", True), (ANN.user, True), ("Ida", False)])
+async def test_only_what_the_user_says_is_compared(
+    store: Detecting, speaker: str, compared: bool
+) -> None:
+    await store.say(KEMAL, 1, speaker=speaker)
+    await store.say(FEMKE, 2, speaker=speaker)
+    assert bool(store.model.asked) == compared
+
+
+async def test_the_model_is_not_asked_about_small_talk(store: Detecting) -> None:
+    await store.say("Sounds great, Kemal.", 1)
+    await store.say("That's sweet now, Kemal!", 2)
+    assert store.model.asked == []
+
+
 async def test_nothing_of_another_scope_or_speaker_is_compared(store: Detecting) -> None:
     await store.say(KEMAL, 1, speaker="Ida")
     await store.facts.store([said(KEMAL, 1, BOB)])

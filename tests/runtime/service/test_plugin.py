@@ -138,6 +138,7 @@ async def test_it_runs_in_a_flow_and_the_doctor_finds_it(
         await let_it_rain(process)
         findings = {finding.what: finding for finding in await diagnose(flow, 60)}
 
+    assert (tmp_path / "data/rain/graph.lbug").is_file()
     assert findings["rain"].well
     assert findings["rain"].found.startswith("answers in")
     assert findings["stores of rain"].found == "3 readings in the graph"
