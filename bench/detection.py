@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bench.supersession import embedder, in_process
+from bench.supersession import Embedder, embedder, in_process
 
 from fourtier.engines.graph.ladybug import open_ladybug
 from fourtier.engines.vectors.edge import open_edge
@@ -51,9 +51,11 @@ def turns(file: Path, limit: int) -> list[Turn]:
     return said[:limit]
 
 
-async def stored(said: Sequence[Turn], detector: Detector | None) -> list[FactRecord]:
+async def stored(
+    said: Sequence[Turn], embedding: tuple[int, Embedder], detector: Detector | None
+) -> list[FactRecord]:
     """All facts of a user who says this, superseded or not."""
-    dimensions, embed = embedder()
+    dimensions, embed = embedding
     scope = Scope("ann", "default")
     with tempfile.TemporaryDirectory(prefix="fourtier-bench-") as data:
         async with (
@@ -98,12 +100,13 @@ async def main() -> None:
         sys.exit(f"skipped: {DATA} is not there")
     asked: list[Pair] = []
     detector = Detector(counted(in_process(), asked), min_probability=arguments.probability)
+    embedding = embedder()
     total, hidden = 0, 0
     files = sorted(DATA.glob("*.json"))[arguments.first :][: arguments.histories]
     for file in files:
         said = turns(file, arguments.turns)
-        by_rule = {fact.id for fact in await stored(said, None) if not fact.valid}
-        facts = await stored(said, detector)
+        by_rule = {fact.id for fact in await stored(said, embedding, None) if not fact.valid}
+        facts = await stored(said, embedding, detector)
         by_id = {fact.id: fact for fact in facts}
         more = [fact for fact in facts if not fact.valid and fact.id not in by_rule]
         total, hidden = total + len(facts), hidden + len(more)

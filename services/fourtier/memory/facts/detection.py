@@ -90,7 +90,11 @@ class Detection:
 
         Raises: what the index and the model raise.
         """
-        compared = [each for each in new.values() if _is_said_by_user(each)]
+        compared = [
+            each
+            for each in new.values()
+            if _is_said_by_user(each) and len(each.fact.content) <= _LONGEST
+        ]
         if self._detector is None or not compared:
             return Detected()
         embedded = await self._index.embedded(compared)
@@ -139,7 +143,7 @@ class Detection:
         return [
             (each, ScopedFact(each.scope, stored[name]))
             for each, name in similar
-            if name in stored and _is_comparable(each, stored[name])
+            if name in stored and _is_comparable(each.fact, stored[name])
         ]
 
     async def _compare(self, detector: Detector, pairs: Sequence[_Pair]) -> list[float]:
@@ -167,7 +171,7 @@ def _among(
         for first, second in combinations(range(len(numbers)), 2):
             one, other = new[numbers[first]], new[numbers[second]]
             similar = cosines[first, second] >= detector.min_similarity
-            if similar and _is_comparable(one, other.fact):
+            if similar and _is_comparable(one.fact, other.fact):
                 yield one, other
 
 
@@ -177,16 +181,14 @@ def _is_said_by_user(scoped: ScopedFact) -> bool:
     People among themselves repeat what they feel and what they mean to do in ever other words, of
     which the model takes some for changes.
     """
-    user = owner_of(scoped.scope, "")
-    is_user = owner_of(scoped.scope, scoped.fact.speaker) == user
-    return is_user and len(scoped.fact.content) <= _LONGEST
+    return owner_of(scoped.scope, scoped.fact.speaker) == owner_of(scoped.scope, "")
 
 
-def _is_comparable(one: ScopedFact, other: FactRecord) -> bool:
-    """Whether the user has said both, of one kind."""
+def _is_comparable(one: FactRecord, other: FactRecord) -> bool:
+    """Whether one person has said both, of one kind."""
     return (
-        one.fact.id != other.id
-        and other.speaker == one.fact.speaker
-        and one.fact.kind == other.kind
+        one.id != other.id
+        and one.speaker == other.speaker
+        and one.kind == other.kind
         and len(other.content) <= _LONGEST
     )

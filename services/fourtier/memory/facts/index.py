@@ -1,7 +1,6 @@
 """Facts in the vectors: an index over the graph that can be made from it at any time."""
 
 from collections import defaultdict
-from collections.abc import Collection as Some
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
@@ -99,7 +98,7 @@ class FactIndex:
         return points
 
     async def embedded(
-        self, facts: Iterable[ScopedFact], known: Some[str] = ()
+        self, facts: Iterable[ScopedFact], known: Mapping[str, Vector] = _NONE
     ) -> dict[str, Vector]:
         """The texts of facts with their vectors, but those that are known; in one batch."""
         texts = dict.fromkeys(text_of(each.fact) for each in facts)
