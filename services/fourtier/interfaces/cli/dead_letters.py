@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fourtier.interfaces.cli.connecting import with_bus
-from fourtier.interfaces.cli.options import DEFAULT_FLOW, AsJson, FlowName, Limit
+from fourtier.interfaces.cli.options import DEFAULT_FLOW, AsJson, DryRun, FlowName, Limit, Yes
 from fourtier.interfaces.cli.output import console, counted, one_line, print_json, print_text
 
 if TYPE_CHECKING:
@@ -82,10 +82,11 @@ def replay_letters(flow: FlowName = DEFAULT_FLOW, service: Service = "") -> None
     async def replay(bus: "Bus") -> dict[str, int]:
         return {name: await replay_dead_letters(bus, name) for name in services}
 
-    for name, number in with_bus(flow, replay).items():
-        if number:
-            print_text(f"{name}: {number} sent again")
-    print_text("Done.")
+    sent = {name: number for name, number in with_bus(flow, replay).items() if number}
+    for name, number in sent.items():
+        print_text(f"{name}: {number} sent again")
+    if not sent:
+        print_text("There are no dead letters.")
 
 
 @dead_letters.command(
@@ -107,10 +108,8 @@ def delete_letters(
     everything: Annotated[
         bool, typer.Option("--all", help="All of them, of all services.")
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say how many would be deleted.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
 ) -> None:
     """Delete what could not be handled, without sending it again. What it says is lost.
 

@@ -11,8 +11,10 @@ from fourtier.interfaces.cli.options import (
     DEFAULT_COLLECTION,
     DEFAULT_FLOW,
     Collection,
+    DryRun,
     FlowName,
     User,
+    Yes,
 )
 from fourtier.interfaces.cli.output import counted, one_line, print_text
 
@@ -59,10 +61,8 @@ def forget(
     keep_learned: Annotated[
         bool, typer.Option("--keep-learned", help="With --conversation: facts and episodes stay.")
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be forgotten.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
 ) -> None:
     """Forget for good: a fact, episode, conversation or document, what is about something, or all.
 

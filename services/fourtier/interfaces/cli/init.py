@@ -2,11 +2,10 @@
 
 import asyncio
 from dataclasses import asdict
-from typing import Annotated
 
 import typer
 
-from fourtier.interfaces.cli.options import AsJson, FlowArgument
+from fourtier.interfaces.cli.options import AsJson, DryRun, FlowArgument
 from fourtier.interfaces.cli.output import print_json, print_table, print_text
 
 
@@ -17,9 +16,7 @@ def add_to(app: typer.Typer) -> None:
 
 def init(
     flow: FlowArgument,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what is there and what would be made.")
-    ] = False,
+    dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
     """Prepare Pulsar, Neo4j and Qdrant for a flow. May be repeated: what is there stays."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fourtier.interfaces.cli.connecting import with_client
-from fourtier.interfaces.cli.options import DEFAULT_FLOW, FlowName, scope_name
+from fourtier.interfaces.cli.options import DEFAULT_FLOW, FlowName, Yes, scope_name
 from fourtier.interfaces.cli.output import print_text
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def opt_out(
     check: Annotated[
         bool, typer.Option("--check", help="Only say whether the user has opted out.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Yes = False,
 ) -> None:
     """Remember a user no more: nothing is stored of them, and what is stored is not used.
 

@@ -66,5 +66,9 @@ FlowName = Annotated[
     str, typer.Option("--flow", "-f", help="A shipped flow's name or a flow file.")
 ]
 FlowArgument = Annotated[str, typer.Argument(help="A shipped flow's name or a flow file.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Change nothing; only say what would be done.")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="How many at most.")]
