@@ -2,13 +2,16 @@
 
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fourtier.runtime.bus.contract import Address
 from fourtier.runtime.errors import CallFailedError
 from fourtier.runtime.rpc.caller import Caller
+from fourtier.runtime.rpc.envelope import SENT_AT, properties_for
 from fourtier.schema.episodes import (
     DELETE_EPISODE,
     DELETE_EPISODES,
@@ -141,6 +144,35 @@ async def test_the_same_episode_twice_is_one(caller: Caller) -> None:
     assert again.episode_id == first.episode_id
     page = await listed(caller)
     assert [episode.outcome for episode in page.episodes] == ["booked"]
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+async def test_the_version_that_was_sent_last_stands_in_whatever_order_they_come(
+    tmp_path: Path, order: tuple[int, ...]
+) -> None:
+    versions = [
+        StoreEpisodeRequest(user="ann", goal=f"Plan {number} days in Rome", episode_id="trip")
+        for number in range(3)
+    ]
+    times = [int((START + timedelta(hours=hour)).timestamp() * 1e6) for hour in range(3)]
+    async with running_flow(tmp_path, services()) as flow:
+        for number in [*order, *order]:
+            request = versions[number]
+            await flow.bus.publish(
+                Address(STORE_EPISODE.topic.name),
+                request.model_dump_json().encode(),
+                key=STORE_EPISODE.topic.key(request) if STORE_EPISODE.topic.key else "",
+                properties=properties_for(request) | {SENT_AT: str(times[number])},
+            )
+        # Of the same scope, so that what was published before it is handled.
+        await store(flow.caller, "Water the plants", episode_id="last")
+
+        page = await listed(flow.caller)
+
+    assert sorted(each.goal for each in page.episodes) == [
+        "Plan 2 days in Rome",
+        "Water the plants",
+    ]
 
 
 async def test_a_repeated_request_without_a_time_keeps_the_first_time(caller: Caller) -> None:

@@ -10,7 +10,7 @@ from fourtier.schema.episodes import Episode, StoreEpisodeRequest
 
 _NAMESPACE = uuid.UUID("6f4f6c1a-2d6b-5c7e-8b1d-94a1f0c3e275")
 
-_EPISODE, _ENDED_AT, _SAID_AT = "episode", "ended_at", "said_at"
+_EPISODE, _ENDED_AT, _SAID_AT, _SENT_AT = "episode", "ended_at", "said_at", "sent_at"
 RESULT = "result"
 
 
@@ -53,12 +53,13 @@ def said_at(request: StoreEpisodeRequest, sent_at: datetime) -> str:
     return as_text(request.said_at or request.timestamp or sent_at)
 
 
-def to_payload(episode: Episode, said_at: str) -> Payload:
+def to_payload(episode: Episode, said_at: str, sent_at: str) -> Payload:
     """What is stored with the vector."""
     return {
         _EPISODE: episode.model_dump_json(),
         _ENDED_AT: as_text(episode.timestamp),
         _SAID_AT: said_at,
+        _SENT_AT: sent_at,
         RESULT: episode.result,
     }
 
@@ -76,6 +77,11 @@ def ended_at(hit: Hit) -> str:
 def was_said_at(hit: Hit) -> str:
     """When what the episode tells of was said, sortable."""
     return str(hit.payload.get(_SAID_AT) or ended_at(hit))
+
+
+def was_sent_at(hit: Hit) -> str:
+    """When the request was sent that stored the episode as it is, sortable."""
+    return str(hit.payload.get(_SENT_AT, ""))
 
 
 def has_expired(hit: Hit, ttl: timedelta | None) -> bool:

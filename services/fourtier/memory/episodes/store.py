@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from fourtier.engines.timestamps import as_text
 from fourtier.memory.episodes.records import (
     RESULT,
     ended_at,
@@ -14,6 +15,7 @@ from fourtier.memory.episodes.records import (
     searchable_text,
     to_episode,
     to_payload,
+    was_sent_at,
 )
 from fourtier.models.embeddings.client import Embed
 from fourtier.runtime.service.stores.schemas import Collection, Fields
@@ -45,23 +47,31 @@ class EpisodeStore:
         self._ttl = ttl
 
     async def store(self, scope: Scope, sent: Sequence[Sent]) -> list[tuple[str, bool]]:
-        """Write episodes over what was there under their ids; each id, and whether it is new."""
+        """Write episodes over what was there under their ids; each id, and whether it is new.
+
+        What was sent before the request that is stored is not written over it, whenever it comes.
+        """
         requests = [each.request for each in sent]
         goals = list(dict.fromkeys(request.goal for request in requests))
         vectors = dict(zip(goals, await self._embed(goals), strict=True))
         hits = await self._vectors.get(scope, [episode_id(request) for request in requests])
         known = {hit.id: from_hit(hit) for hit in hits}
+        latest = {hit.id: was_sent_at(hit) for hit in hits}
         stored: list[tuple[str, bool]] = []
         points: dict[str, Point] = {}
-        for request, sent_at in sent:
-            identity = episode_id(request)
-            episode = to_episode(request, known.get(identity), sent_at)
-            payload = to_payload(episode, said_at(request, sent_at))
-            points[identity] = Point.of(
-                identity, vectors[episode.goal], searchable_text(episode), payload
-            )
+        for request, at in sent:
+            identity, sent_at = episode_id(request), as_text(at)
             stored.append((identity, identity not in known))
-            known[identity] = episode
+            if sent_at < latest.get(identity, ""):
+                continue
+            episode = to_episode(request, known.get(identity), at)
+            points[identity] = Point.of(
+                identity,
+                vectors[episode.goal],
+                searchable_text(episode),
+                to_payload(episode, said_at(request, at), sent_at),
+            )
+            known[identity], latest[identity] = episode, sent_at
         await self._vectors.upsert(scope, list(points.values()))
         return stored
 
