@@ -36,7 +36,7 @@ def _faults(*, cluster: bool, times: int) -> list[Fault]:
     return [
         *(killed(name, times=times) for name in SERVICES),
         *(killed(name, times=times, lasts=2.0) for name in engines),
-        hung("episodes", lasts=10.0),
+        hung("episodes", lasts=40.0),  # longer than a run waits for a tier
         slow_model(lasts=12.0),
         malformed(),
         redelivered(times=times, lasts=3.0),

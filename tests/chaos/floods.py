@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from fourtier.agents.react_mem.parameters import AgentParameters
 from fourtier.runtime.bus.contract import Address, Bus, Mode
 from fourtier.runtime.bus.pulsar.connection import PulsarSecurity, connect_pulsar
+from fourtier.runtime.rpc.admission import HEADROOM
 from fourtier.runtime.rpc.dead_letter_queue import OPERATOR, dead_letter_address
 from fourtier.schema.agent import AGENT_REQUEST
 from tests.chaos.faults import Endured, Fault, nothing
@@ -57,7 +58,11 @@ def malformed() -> Fault:
 
 
 async def overload(flow: ChaosFlow, load: Load, within: float) -> Endured:
-    """Ask ten times what the agent takes on, while its model is too slow to answer any."""
+    """Ask ten times what the agent takes on, while its model is too slow to answer any.
+
+    On a busy machine questions that are old when they arrive are taken on beyond the limit, up to
+    `HEADROOM` times it; then the model goes on after half of the time, for no more are shed.
+    """
     began = time.monotonic()
     takes_on = AgentParameters().max_runs_in_flight
     fault = nothing(f"{_TIMES} times the load")
@@ -67,14 +72,16 @@ async def overload(flow: ChaosFlow, load: Load, within: float) -> Endured:
         async with asyncio.timeout(within), asyncio.TaskGroup() as group:
             flow.script.hold()
             group.create_task(load.ask(runs))
-            await load.wait_finished(runs, len(runs) - takes_on)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(within / 2):
+                    await load.wait_finished(runs, len(runs) - takes_on)
             flow.script.go_on()
     flow.script.go_on()
     endured = Endured(fault, runs, time.monotonic() - began)
     shed = [run for run in runs if run.shed_for is not None]
     grown = resident_mib(flow.servers["agent"].pid) - before
     endured.note = f"{len(shed)} shed, the agent grew by {grown} of {before} MiB"
-    if len(shed) != len(runs) - takes_on:
+    if not len(runs) - HEADROOM * takes_on <= len(shed) <= len(runs) - takes_on:
         endured.problems.append(f"{len(shed)} of {len(runs)} were shed")
     if grown > _MAY_GROW_BY:
         endured.problems.append(f"the agent grew by {grown} MiB")
