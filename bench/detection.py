@@ -13,22 +13,16 @@ Reads ../shared/data/longmemeval/cases (MIT; it is not part of this project).
 
 import argparse
 import asyncio
-import json
 import sys
-import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bench.supersession import Embedder, embedder, in_process
+from bench.fact_store import Embedder, embedder, empty_store, in_process
+from bench.longmemeval import said_by_user
 
-from fourtier.engines.graph.ladybug import open_ladybug
-from fourtier.engines.vectors.edge import open_edge
 from fourtier.memory.facts.detector import MIN_PROBABILITY, Detector
-from fourtier.memory.facts.graph import SCHEMA
-from fourtier.memory.facts.index import COLLECTION
 from fourtier.memory.facts.records import FactRecord
-from fourtier.memory.facts.store import FactStore
 from fourtier.models.contradictions.client import Contradict, Pair
 from fourtier.schema.message import Scope
 from tests.support.supersession import Turn, facts_of
@@ -41,12 +35,10 @@ _TOGETHER = 8
 
 def turns(file: Path, limit: int) -> list[Turn]:
     """What the user said, a session a day."""
-    sessions = json.loads(file.read_text("utf-8"))["sessions"]
     said = [
-        Turn(at=(_BEGAN + timedelta(days=day)).strftime("%Y-%m-%d %H:%M"), says=each["content"])
-        for day, session in enumerate(sessions)
-        for each in session.get("messages") or session.get("turns") or session["documents"]
-        if each["role"] == "user"
+        Turn(at=(_BEGAN + timedelta(days=day)).strftime("%Y-%m-%d %H:%M"), says=text)
+        for day, session in enumerate(said_by_user(file))
+        for text in session
     ]
     return said[:limit]
 
@@ -55,22 +47,14 @@ async def stored(
     said: Sequence[Turn], embedding: tuple[int, Embedder], detector: Detector | None
 ) -> list[FactRecord]:
     """All facts of a user who says this, superseded or not."""
-    dimensions, embed = embedding
     scope = Scope("ann", "default")
-    with tempfile.TemporaryDirectory(prefix="fourtier-bench-") as data:
-        async with (
-            open_ladybug(Path(data) / "graph.lbug", SCHEMA) as graph,
-            open_edge(Path(data) / "vectors", dimensions, COLLECTION.fields) as edge,
-        ):
-            store = FactStore(graph, edge, embed, detector=detector)
-            for start in range(0, len(said), _TOGETHER):
-                some = enumerate(said[start : start + _TOGETHER], start)
-                facts = [
-                    fact for number, turn in some for fact in await facts_of(scope, turn, number)
-                ]
-                if facts:
-                    await store.store(facts)
-            facts, _ = await store.page(scope, 100_000, 0, superseded=True)
+    async with empty_store(embedding, detector) as store:
+        for start in range(0, len(said), _TOGETHER):
+            some = enumerate(said[start : start + _TOGETHER], start)
+            facts = [fact for number, turn in some for fact in await facts_of(scope, turn, number)]
+            if facts:
+                await store.store(facts)
+        facts, _ = await store.page(scope, 100_000, 0, superseded=True)
     return facts
 
 

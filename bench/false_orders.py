@@ -13,6 +13,8 @@ import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from bench.longmemeval import said_by_user
+
 from fourtier.memory.statements.extraction_rules import (
     Statement,
     statements_in_dialogue,
@@ -39,10 +41,8 @@ def _observations(file: Path) -> Iterator[str]:
 
 def _longmemeval(directory: Path) -> Iterator[str]:
     for file in sorted(directory.glob("*.json")):
-        for session in json.loads(file.read_text("utf-8"))["sessions"]:
-            for turn in session.get("turns") or session.get("messages") or session["documents"]:
-                if turn["role"] == "user":
-                    yield turn["content"]
+        for session in said_by_user(file):
+            yield from session
 
 
 def _stopped(statement: Statement, *, between_people: bool) -> bool:

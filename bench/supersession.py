@@ -14,59 +14,21 @@ engines, without a language model, and prints for each set and theme
 
 The first and the second half, and the dialogues by classes, were used to work on the rules and to
 train the detection of contradictions. The third set, by another author, chose its threshold; the
-fourth, and in part the fifth, which pairs it compares. The sixth is only reported.
+fourth, and in part the fifth, which pairs it compares. The others are only reported.
 """
 
 import argparse
 import asyncio
-import tempfile
-from collections.abc import Sequence
-from pathlib import Path
 
-from fourtier.engines.graph.ladybug import open_ladybug
-from fourtier.engines.vectors.edge import open_edge
+from bench.fact_store import embedder, empty_store, in_process
+
 from fourtier.memory.facts.detector import MIN_PROBABILITY, Detector
-from fourtier.memory.facts.graph import SCHEMA
-from fourtier.memory.facts.index import COLLECTION
 from fourtier.memory.facts.store import FactStore
-from fourtier.models.contradictions.client import Contradict, Pair
-from fourtier.models.contradictions.cross_encoder import CrossEncoder
-from fourtier.models.embeddings import bundled
-from fourtier.models.embeddings.loading import load_model
-from fourtier.schema.message import Vector
-from tests.support.supersession import DIALOGUES, Counts, by_theme, dialogues, run
+from tests.support.supersession import Counts, by_theme, dialogues, run
 
-SETS = ("first", "second", "classes", "third", "fourth", "fifth", "sixth")
+SETS = ("first", "second", "classes", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 #: Never used to choose anything.
-REPORTED_ONLY = frozenset(["sixth"])
-
-
-def embedder() -> tuple[int, "Embedder"]:
-    """The bundled model's number of dimensions, and the model."""
-    model = Embedder()
-    return len(next(iter(model.model.embed(["a"])))), model
-
-
-class Embedder:
-    """The bundled embedding model, in this process."""
-
-    def __init__(self) -> None:
-        self.model = load_model(bundled.NAME)
-
-    async def __call__(self, texts: Sequence[str]) -> list[Vector]:
-        """A vector for each text."""
-        found = await asyncio.to_thread(lambda: list(self.model.embed(list(texts))))
-        return [Vector.of(vector) for vector in found]
-
-
-def in_process() -> Contradict:
-    """The detection of contradictions in this process."""
-    model = CrossEncoder.load()
-
-    async def contradict(pairs: Sequence[Pair]) -> list[float]:
-        return await asyncio.to_thread(model, list(pairs))
-
-    return contradict
+REPORTED_ONLY = frozenset(["sixth", "seventh", "eighth"])
 
 
 def line(name: str, counts: Counts) -> str:
@@ -110,20 +72,9 @@ async def main() -> None:
     if arguments.detect:
         detector = Detector(in_process(), min_probability=arguments.probability)
     sets = [arguments.half] if arguments.half else SETS
-    dimensions, embed = embedder()
-    with tempfile.TemporaryDirectory(prefix="fourtier-bench-") as data:
-        async with (
-            open_ladybug(Path(data) / "graph.lbug", SCHEMA) as graph,
-            open_edge(Path(data) / "vectors", dimensions, COLLECTION.fields) as edge,
-        ):
-            for name in sets:
-                if (DIALOGUES / f"{name}.yaml").is_file():
-                    await measure(
-                        FactStore(graph, edge, embed, detector=detector),
-                        name,
-                        arguments.theme,
-                        faults=arguments.faults,
-                    )
+    async with empty_store(embedder(), detector) as store:
+        for name in sets:
+            await measure(store, name, arguments.theme, faults=arguments.faults)
 
 
 if __name__ == "__main__":
