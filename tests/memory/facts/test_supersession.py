@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from fourtier.memory.facts import supersession
 from fourtier.memory.facts.ranking import newer_first
 from fourtier.memory.facts.records import FactRecord
 from fourtier.memory.facts.supersession import possible_conflicts, resolve_validity, slot_of
@@ -402,3 +403,49 @@ def test_a_correction_agrees_with_who_denied_what_is_wrong() -> None:
     assert superseded(denied, fact("I live in Bergen, not Oslo", 2)) == []
     lived = fact("I live in Oslo", 1)
     assert superseded(lived, fact("I live in Bergen, not Oslo", 2)) == ["I live in Oslo"]
+
+
+def test_what_stands_beside_others_is_not_compared_with_all_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared = 0
+    replaces = supersession._Slot._replaces
+
+    def counted(slot: supersession._Slot, newer: int, older: int) -> bool:
+        nonlocal compared
+        compared += 1
+        return replaces(slot, newer, older)
+
+    monkeypatch.setattr(supersession._Slot, "_replaces", counted)
+    likes = [fact(f"I like dish {number}", number) for number in range(1, 301)]
+    over = fact("I no longer like dish 7", 400)
+
+    assert superseded(*likes, over) == ["I like dish 7"]
+    assert compared == len(likes)  # each with the one that ends something
+
+
+@pytest.mark.parametrize(
+    ("ended", "other", "end"),
+    [
+        ("I take bus 12", "I take bus 30", "I no longer take bus 12"),
+        ("I use server 4", "I use server 7", "I don't use server 4 any more"),
+        ("I have a meeting at 9", "I have a meeting at 11", "I no longer have the meeting at 9"),
+        ("I like dish 7", "I like dish 6", "I don't like dish 7"),
+    ],
+)
+def test_what_ends_has_the_number_that_is_named(ended: str, other: str, end: str) -> None:
+    assert superseded(fact(ended, 1), fact(other, 2), fact(end, 3)) == [ended]
+
+
+def test_how_much_of_it_there_was_is_no_name() -> None:
+    dose = fact("I take 20 mg of citalopram", 1)
+    assert superseded(dose, fact("I stopped taking citalopram", 2)) == [dose.content]
+    bands = fact("I play in 2 bands", 1)
+    assert superseded(bands, fact("I don't play in bands any more", 2)) == [bands.content]
+
+
+def test_what_was_denied_is_so_after_all() -> None:
+    likes = [fact(f"I like dish {number}", number) for number in range(2, 20)]
+    assert superseded(fact("I don't like dish 1", 1), *likes, fact("I like dish 1", 30)) == [
+        "I don't like dish 1"
+    ]

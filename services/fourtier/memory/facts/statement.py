@@ -18,6 +18,7 @@ from fourtier.memory.facts.clauses import clauses
 from fourtier.memory.facts.doings import read_doings, read_roles
 from fourtier.memory.facts.framing import Framing, read_framing
 from fourtier.memory.facts.habits import read_habits
+from fourtier.memory.facts.labels import labels_of
 from fourtier.memory.facts.positions import read_positions
 from fourtier.memory.facts.predicates import read_endings, read_predicates
 from fourtier.memory.facts.relations import read_relations
@@ -132,6 +133,7 @@ def _read(text: str, *, cased: bool) -> Triple | None:
         again=framing.again,
         wrong=triple.wrong | framing.wrong,
         when=framing.when,
+        labels=labels_of(text),
     )
 
 

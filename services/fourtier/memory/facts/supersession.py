@@ -92,9 +92,13 @@ class _Slot:
     def __init__(self, triples: Sequence[Triple | None]) -> None:
         self._triples = triples
         self._by_name: defaultdict[frozenset[int], list[int]] = defaultdict(list)
+        # These only say that what was denied is so: people like and own many things.
+        self._beside: defaultdict[frozenset[int], list[int]] = defaultdict(list)
         for index, triple in enumerate(triples):
             if triple is not None:
-                self._by_name[short_name(triple.thing)].append(index)
+                beside = triple.does and not triple.bears_on_others
+                named = self._beside if beside else self._by_name
+                named[short_name(triple.thing)].append(index)
         # Only these may mean something whose name they do not give in full.
         self._changes = [
             index
@@ -111,7 +115,10 @@ class _Slot:
         old = self._triples[older]
         if old is None:
             return None
-        after = {*self._by_name[short_name(old.thing)], *self._changes}
+        name = short_name(old.thing)
+        after = {*self._by_name[name], *self._changes}
+        if old.negative:
+            after.update(self._beside[name])
         later = sorted(index for index in after if index > older)
         return next((index for index in later if self._replaces(index, older)), None)
 

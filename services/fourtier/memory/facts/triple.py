@@ -8,6 +8,7 @@ whose things have one owner and one topic: only those of one slot are ever compa
 
 from dataclasses import dataclass
 
+from fourtier.memory.facts.labels import Labels
 from fourtier.memory.facts.things import Thing, plain, read_attribute
 from fourtier.memory.facts.values import Value, comparable
 
@@ -32,6 +33,7 @@ class Triple:
         when: only at these times.
         closes: keys of which it ends whatever was said.
         numbers: the numbers in a statement that stands beside others.
+        labels: the numbers by which what it tells of is told from others of its kind.
         verb: the stem of the verb in a statement that stands beside others.
         feels: the stem of its verb where only that verb can end it.
         timed: a statement that stands beside others tells a time.
@@ -59,6 +61,7 @@ class Triple:
     when: frozenset[str] = frozenset()
     closes: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
+    labels: Labels = frozenset()
     verb: frozenset[int] = frozenset()
     feels: frozenset[int] = frozenset()
     timed: bool = False
