@@ -1,7 +1,7 @@
 """Every durable message of the flow, noted as it comes, and published again."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Hashable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,6 +39,10 @@ def _topics() -> dict[str, tuple[str, Topic[Any]]]:
     }
 
 
+#: The name of a topic, and a message of it.
+_Noted = tuple[str, Delivery]
+
+
 @dataclass
 class Tape:
     """What was published on the durable topics, oldest first for each topic.
@@ -47,7 +51,7 @@ class Tape:
         replayed: how many messages were published again.
     """
 
-    messages: list[tuple[str, Delivery]] = field(default_factory=list)
+    messages: list[_Noted] = field(default_factory=list)
     replayed: int = 0
 
     async def replay(self, bus: Bus, *, without: Sequence[str] = ()) -> int:
@@ -58,10 +62,11 @@ class Tape:
             without: names of questions that were shed: sent again, they would be answered now.
         """
         messages, topics = tuple(self.messages), _topics()
-        # What is replayed is noted too, and what services publish because of it; once is enough.
-        first = list({(name, each.payload): (name, each) for name, each in messages[::-1]}.values())
+        # What is replayed is noted too, and what services publish because of it, some of it with
+        # another time in it; once is enough.
+        first = _each_once(_each_once(messages, _by_payload), _by_id)
         shed = [f"{name}!".encode() for name in without]
-        first = [each for each in first[::-1] if not any(name in each[1].payload for name in shed)]
+        first = [each for each in first if not any(name in each[1].payload for name in shed)]
         for at in range(0, len(first), _AT_ONCE):
             some = first[at : at + _AT_ONCE]
             await asyncio.sleep(_PAUSE)
@@ -75,6 +80,23 @@ class Tape:
             await replay_dead_letters(bus, service, wanted=lambda dead: _MARK in dead.properties)
         self.replayed += len(first)
         return len(first)
+
+
+def _each_once(
+    messages: Sequence[_Noted], name_of: Callable[[_Noted], Hashable]
+) -> Sequence[_Noted]:
+    """The first of those that have one name."""
+    return list({name_of(each): each for each in reversed(messages)}.values())[::-1]
+
+
+def _by_payload(noted: _Noted) -> Hashable:
+    name, delivery = noted
+    return name, delivery.payload
+
+
+def _by_id(noted: _Noted) -> Hashable:
+    name, delivery = noted
+    return name, delivery.properties.get(envelope.ID, delivery.payload)
 
 
 #: A property of what was published again.
