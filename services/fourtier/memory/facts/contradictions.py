@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 
 from fourtier.engines.vectors.sparse import terms
 from fourtier.memory.facts.ending_events import EVENT_VERBS
-from fourtier.memory.facts.labels import are_told_apart
+from fourtier.memory.facts.labels import have_other_labels
 from fourtier.memory.facts.things import slot_name
 from fourtier.memory.facts.triple import Triple
 from fourtier.memory.facts.values import comparable
@@ -69,7 +69,7 @@ def corrects(new: Triple, old: Triple) -> bool:
 
 def ends(new: Triple, old: Triple) -> bool:
     """Whether one says that something is so, and the newer one that it is not, or the reverse."""
-    if new.negative == old.negative or are_told_apart(new.labels, old.labels):
+    if new.negative == old.negative or have_other_labels(new.labels, old.labels):
         return False
     if old.denied and new.gains:
         return slot_name(new.thing) == slot_name(old.thing) and old.says <= new.says
@@ -113,7 +113,7 @@ def finishes(new: Triple, old: Triple) -> bool:
     )
     if not ended or not (old.does and old.holds) or new.negative or old.negative:
         return False
-    if are_told_apart(new.labels, old.labels):
+    if have_other_labels(new.labels, old.labels):
         return False
     if not old.verb and new.thing.words != old.thing.words:
         return False

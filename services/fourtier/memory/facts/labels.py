@@ -25,7 +25,7 @@ def labels_of(text: str) -> Labels:
     )
 
 
-def are_told_apart(one: Labels, other: Labels) -> bool:
+def have_other_labels(one: Labels, other: Labels) -> bool:
     """Whether a number tells two apart: bus 12 is not bus 30."""
     both = {what for what, _ in one} & {what for what, _ in other}
     return bool(both) and not any(what in both for what, _ in one & other)
