@@ -141,3 +141,13 @@ def test_what_comes_while_somebody_reads_the_question_stays(
 def test_a_number_has_its_noun_in_the_right_form(number: int, said: str) -> None:
     assert counted(number, "entry", "entries") == said
     assert counted(number, "round") == said.replace("entry", "round").replace("entries", "rounds")
+
+
+def test_a_replay_says_what_was_sent_again_or_that_there_was_nothing(
+    left: Left, fourtier: Command
+) -> None:
+    assert fourtier("dead-letters", "replay") == 0
+    assert "facts: 3 sent again episodes: 1 sent again" in fourtier.said
+    assert left() == []
+    assert fourtier("dead-letters", "replay") == 0
+    assert "There are no dead letters." in fourtier.said

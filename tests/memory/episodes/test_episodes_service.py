@@ -164,8 +164,8 @@ async def test_the_version_that_was_sent_last_stands_in_whatever_order_they_come
                 key=STORE_EPISODE.topic.key(request) if STORE_EPISODE.topic.key else "",
                 properties=properties_for(request) | {SENT_AT: str(times[number])},
             )
-        # Of the same scope, so that what was published before it is handled.
-        await store(flow.caller, "Water the plants", episode_id="last")
+            # Of the same scope, so that what was published before it is stored.
+            await store(flow.caller, "Water the plants", episode_id="last")
 
         page = await listed(flow.caller)
 
