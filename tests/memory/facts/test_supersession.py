@@ -1,5 +1,6 @@
 """Which statement replaces another: pairs as people say them, in both directions of error."""
 
+from collections import defaultdict
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -9,8 +10,10 @@ from fourtier.memory.facts import supersession
 from fourtier.memory.facts.ranking import newer_first
 from fourtier.memory.facts.records import FactRecord
 from fourtier.memory.facts.supersession import possible_conflicts, resolve_validity, slot_of
+from fourtier.memory.facts.triple import Triple
 from fourtier.schema.facts import StoreFactRequest
 from fourtier.schema.message import Scope
+from tests.support.supersession import dialogues
 
 ANN = Scope("Ann", "default")
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -405,8 +408,16 @@ def test_a_correction_agrees_with_who_denied_what_is_wrong() -> None:
     assert superseded(lived, fact("I live in Bergen, not Oslo", 2)) == ["I live in Oslo"]
 
 
-def test_what_stands_beside_others_is_not_compared_with_all_of_them(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("said", "over", "comparisons"),
+    [
+        ("I like dish {}", "I no longer like dish 7", 300),  # each with the one that ends something
+        ("I planted tree number {} behind house 9", "I no longer like dish 7", 300),
+        ("I don't like dish {}", "I like dish 7", 300),
+    ],
+)
+def test_what_cannot_supersede_is_not_compared(
+    said: str, over: str, comparisons: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compared = 0
     replaces = supersession._Slot._replaces
@@ -417,11 +428,30 @@ def test_what_stands_beside_others_is_not_compared_with_all_of_them(
         return replaces(slot, newer, older)
 
     monkeypatch.setattr(supersession._Slot, "_replaces", counted)
-    likes = [fact(f"I like dish {number}", number) for number in range(1, 301)]
-    over = fact("I no longer like dish 7", 400)
+    many = [fact(said.format(number), number) for number in range(1, 301)]
 
-    assert superseded(*likes, over) == ["I like dish 7"]
-    assert compared == len(likes)  # each with the one that ends something
+    superseded(*many, fact(over, 400))
+    assert compared <= comparisons
+
+
+@pytest.mark.parametrize("labelled_set", ["first", "second", "classes", "third", "fourth"])
+def test_what_is_not_compared_would_not_have_superseded(
+    labelled_set: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a whole set's people say of one thing, as if one of them had said it all."""
+    by_slot: defaultdict[str, list[FactRecord]] = defaultdict(list)
+    turns = [turn for dialogue in dialogues(labelled_set) for turn in dialogue.turns]
+    for number, turn in enumerate(turns):
+        each = fact(turn.says, number)
+        by_slot[slot_of(ANN, each)].append(each)
+    del by_slot[""]
+    resolved = {slot: resolve_validity(facts) for slot, facts in by_slot.items()}
+
+    def all_of_them(slot: supersession._Slot, _old: Triple) -> set[int]:
+        return set(range(len(slot._triples)))
+
+    monkeypatch.setattr(supersession._Slot, "_candidates", all_of_them)
+    assert resolved == {slot: resolve_validity(facts) for slot, facts in by_slot.items()}
 
 
 @pytest.mark.parametrize(

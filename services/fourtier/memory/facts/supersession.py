@@ -91,20 +91,14 @@ class _Slot:
 
     def __init__(self, triples: Sequence[Triple | None]) -> None:
         self._triples = triples
-        self._by_name: defaultdict[frozenset[int], list[int]] = defaultdict(list)
-        # These only say that what was denied is so: people like and own many things.
-        self._beside: defaultdict[frozenset[int], list[int]] = defaultdict(list)
+        self._named: defaultdict[frozenset[int], list[int]] = defaultdict(list)
+        # Whatever their names: what denies or ends, what changes or corrects, events that end.
+        self._denials: list[int] = []
+        self._changes: list[int] = []
+        self._endings: list[int] = []
         for index, triple in enumerate(triples):
             if triple is not None:
-                beside = triple.does and not triple.bears_on_others
-                named = self._beside if beside else self._by_name
-                named[short_name(triple.thing)].append(index)
-        # Only these may mean something whose name they do not give in full.
-        self._changes = [
-            index
-            for index, triple in enumerate(triples)
-            if triple is not None and triple.bears_on_others
-        ]
+                self._of_its_kind(triple).append(index)
         self._people = {triple.thing.whose for triple in triples if triple is not None} - {
             frozenset()
         }
@@ -115,12 +109,25 @@ class _Slot:
         old = self._triples[older]
         if old is None:
             return None
-        name = short_name(old.thing)
-        after = {*self._by_name[name], *self._changes}
-        if old.negative:
-            after.update(self._beside[name])
-        later = sorted(index for index in after if index > older)
+        later = sorted(index for index in self._candidates(old) if index > older)
         return next((index for index in later if self._replaces(index, older)), None)
+
+    def _of_its_kind(self, triple: Triple) -> list[int]:
+        if triple.change or triple.wrong:
+            return self._changes
+        if triple.negative:
+            return self._denials
+        return self._endings if triple.finishes else self._named[short_name(triple.thing)]
+
+    def _candidates(self, old: Triple) -> set[int]:
+        """All that may supersede one, and as few others as can be told without a comparison."""
+        if old.does and not old.holds and not old.negative:  # what has happened is never over
+            return {*self._changes, *self._denials}
+        # What only stands beside others says at most that what was denied is so.
+        named = self._named[short_name(old.thing)] if old.negative or not old.does else []
+        # Of two denials none supersedes the other.
+        denials = [] if old.negative else self._denials
+        return {*named, *denials, *self._changes, *self._endings}
 
     def _replaces(self, newer: int, older: int) -> bool:
         new, old = self._triples[newer], self._triples[older]
