@@ -132,9 +132,7 @@ async def _command(
 async def _fact(client: Client, runs: Sequence[Run], user: str) -> None:
     """The newest fact that is stored, as a person does: find it, forget it, or try again."""
     scope = Scope(user, "default")
-    chosen: Run | None = None
     while any(run.stays and not run.problem for run in _of(runs, user)):
-        chosen = None
         try:
             stored = (await client.facts.list(scope, limit=1_000)).facts
             chosen = next((run for run in _stored(runs, user, stored)), None)
@@ -142,10 +140,10 @@ async def _fact(client: Client, runs: Sequence[Run], user: str) -> None:
                 await asyncio.sleep(_AGAIN)
                 continue
             (fact,) = [each for each in stored if chosen.fact in each.content]
+            # Until there is an answer nobody knows whether it is forgotten; there may never be one.
+            chosen.unsure = True
             await client.forget.fact(scope, fact.id)
         except (FourtierError, BusError):
-            if chosen is not None:  # whether it is forgotten, nobody has said
-                chosen.unsure = True
             await asyncio.sleep(_AGAIN)
         else:
             chosen.forgotten, chosen.unsure = True, False
