@@ -409,6 +409,30 @@ def test_a_correction_agrees_with_who_denied_what_is_wrong() -> None:
 
 
 @pytest.mark.parametrize(
+    ("first", "corrected"),
+    [
+        ("I bought a Saab", "Correction: I bought a Volvo, not a Saab"),
+        ("I ordered a red kettle", "Sorry, I ordered a blue kettle, not a red kettle"),
+        ("I paid 40 euros for the shoes", "Correction: I paid 45 euros for the shoes, not 40"),
+    ],
+)
+def test_an_event_that_was_a_mistake_is_corrected(first: str, corrected: str) -> None:
+    assert superseded(fact(first, 1), fact(corrected, 2)) == [first]
+
+
+@pytest.mark.parametrize(
+    ("happened", "later"),
+    [
+        ("I met Anna in Paris", "I met Anna in Lyon, not Paris, this time"),
+        ("I met Bob in Paris", "Sorry, I met Anna in Lyon, not Paris"),
+        ("I sold a Saab", "Correction: I bought a Volvo, not a Saab"),
+    ],
+)
+def test_an_event_stays_that_nobody_calls_a_mistake(happened: str, later: str) -> None:
+    assert superseded(fact(happened, 1), fact(later, 2)) == []
+
+
+@pytest.mark.parametrize(
     ("said", "over", "comparisons"),
     [
         ("I like dish {}", "I no longer like dish 7", 300),  # each with the one that ends something

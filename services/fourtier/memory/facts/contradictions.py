@@ -61,10 +61,21 @@ def may_conflict(new: Triple, old: Triple) -> bool:
 
 def corrects(new: Triple, old: Triple) -> bool:
     """Whether the newer one says that the value of the older one was wrong, or is left behind."""
-    if old.negative or (new.does and old.does and not (new.verb & old.says and new.holds)):
+    if old.negative or (new.does and old.does and not _is_same_deed(new, old)):
         return False
     said = old.all_words | terms(" ".join(old.numbers))
     return new.wrong <= said and new.thing.words <= said
+
+
+def _is_same_deed(new: Triple, old: Triple) -> bool:
+    """Whether the older one tells the same with other words in it.
+
+    Who met Anna in Lyon may have met her in Paris too, unless that is said to be a mistake; that
+    somebody met Bob there is none.
+    """
+    if not new.verb & old.says:
+        return False
+    return new.holds or (new.corrected and old.says - new.wrong - LIGHT <= new.says)
 
 
 def ends(new: Triple, old: Triple) -> bool:

@@ -211,7 +211,9 @@ def _corrected(framing: Framing) -> Framing:
     if found is None or len(found["wrong"].split()) > _MAX_WRONG:
         return framing
     wrong = terms(found["wrong"])
-    head = terms(found["wrong"].split()[-1])
+    last = found["wrong"].split()[-1]
+    # A number is told of something, and nothing is told of a number.
+    head = frozenset[int]() if any(map(str.isdigit, last)) else terms(last)
     text = framing.text[: found.start()]
     return replace(framing, text=text, change=True, wrong=wrong, wrong_head=head)
 
