@@ -412,6 +412,7 @@ def test_a_correction_agrees_with_who_denied_what_is_wrong() -> None:
     ("first", "corrected"),
     [
         ("I bought a Saab", "Correction: I bought a Volvo, not a Saab"),
+        ("I bought a Saab in Turin", "Correction: I bought a Volvo, not a Saab"),
         ("I ordered a red kettle", "Sorry, I ordered a blue kettle, not a red kettle"),
         ("I paid 40 euros for the shoes", "Correction: I paid 45 euros for the shoes, not 40"),
     ],
@@ -423,9 +424,11 @@ def test_an_event_that_was_a_mistake_is_corrected(first: str, corrected: str) ->
 @pytest.mark.parametrize(
     ("happened", "later"),
     [
-        ("I met Anna in Paris", "I met Anna in Lyon, not Paris, this time"),
-        ("I met Bob in Paris", "Sorry, I met Anna in Lyon, not Paris"),
+        ("I bought a Saab", "I bought a Volvo this year, not a Saab"),
         ("I sold a Saab", "Correction: I bought a Volvo, not a Saab"),
+        ("I sold a Saab", "I drive a Volvo, not a Saab"),
+        ("I met Bob in Paris", "Sorry, I met Anna in Lyon, not Paris"),
+        ("I paid 40 euros for the hat", "Correction: I paid 45 euros for the shoes, not 40"),
     ],
 )
 def test_an_event_stays_that_nobody_calls_a_mistake(happened: str, later: str) -> None:

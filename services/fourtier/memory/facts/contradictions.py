@@ -68,14 +68,15 @@ def corrects(new: Triple, old: Triple) -> bool:
 
 
 def _is_same_deed(new: Triple, old: Triple) -> bool:
-    """Whether the older one tells the same with other words in it.
+    """Whether both tell that somebody does, or did, the same with other things, or so many of them.
 
-    Who met Anna in Lyon may have met her in Paris too, unless that is said to be a mistake; that
-    somebody met Bob there is none.
+    Who bought a Volvo may have bought a Saab too, unless that is said to be a mistake; and who paid
+    45 euros for the shoes may have paid 40 for a hat.
     """
     if not new.verb & old.says:
         return False
-    return new.holds or (new.corrected and old.says - new.wrong - LIGHT <= new.says)
+    counted = bool(new.numbers and old.numbers)
+    return new.holds or (new.corrected and (new.says <= old.says or not counted))
 
 
 def ends(new: Triple, old: Triple) -> bool:
