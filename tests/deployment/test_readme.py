@@ -10,12 +10,10 @@ import yaml
 
 from fourtier.flows.model import parse_flow
 from tests.deployment.deployment_files import (
-    OVERLAYS,
     SERVICES,
     Yaml,
     component,
     container,
-    rendered,
     run,
 )
 
@@ -65,32 +63,3 @@ def test_another_flow_has_its_own_namespaces_and_topics(manifests: list[Yaml]) -
     ]
     assert topics
     assert all(topic.startswith("persistent://fourtier/sales/") for topic in topics)
-
-
-def test_the_files_that_it_names_exist() -> None:
-    readme = Path("k8s/README.md").read_text("utf-8")
-    named = re.findall(r"`((?:k8s|flows|deploy|base|components|overlays)/[\w./-]+)`", readme)
-    named = [path for path in named if "sales" not in path and "NAME" not in path]
-    assert len(named) > 3
-    for path in named:
-        assert Path(path).exists() or Path("k8s", path).exists(), path
-
-
-def test_the_job_is_deleted_before_manifests_are_compared_or_applied() -> None:
-    """Kubernetes does not change an existing Job, and `kubectl diff` fails on one."""
-    readme = Path("k8s/README.md").read_text("utf-8")
-    (steps,) = re.findall(r"## Roll out\n.*?```\n(.*?)```", readme, re.DOTALL)
-    verbs = re.findall(r"\b(delete job|diff|apply)\b", steps)
-    assert verbs == ["delete job", "diff", "apply"]
-    (name,) = re.findall(r"delete job (\S+)", steps)
-    for overlay in OVERLAYS:
-        assert [each["metadata"]["name"] for each in rendered(overlay, "Job")] == [name]
-
-
-def test_the_namespace_is_created_from_its_manifest_by_programs_that_everybody_has() -> None:
-    """Made by `kubectl create`, it lacks the annotation of `kubectl apply`, which then warns."""
-    readme = Path("k8s/README.md").read_text("utf-8")
-    blocks = "".join(re.findall(r"```\n(.*?)```", readme, re.DOTALL))
-    assert "kubectl apply -f k8s/base/namespace.yaml\n" in blocks
-    assert "create namespace" not in blocks
-    assert not re.search(r"^kustomize", blocks, re.MULTILINE)  # kubectl does not bring it
