@@ -3,8 +3,9 @@
 PYTHON ?= python3
 UV := .tools/bin/uv
 RUN := $(UV) run --no-sync
+PYTEST := $(RUN) pytest -n auto --maxprocesses 4 --dist worksteal
 
-.PHONY: help install run test test-cluster chaos lint lint-deployment deployment format
+.PHONY: help install run test test-cluster test-slow chaos lint lint-deployment deployment format
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -28,10 +29,13 @@ run: install ## Start the whole flow on this machine and talk to it
 	@$(RUN) fourtier up --chat
 
 test: install ## Run the tests on the embedded engines
-	@$(RUN) pytest -n auto --maxprocesses 4 --dist worksteal
+	@$(PYTEST) -m "not slow" --ignore tests/deployment
 
-test-cluster: install ## Run the tests of bus, graph and flows on Pulsar and Neo4j (JDK 17, Maven)
-	@$(RUN) python -m tests.cluster $(RUN) pytest -m cluster
+test-cluster: install ## Run the tests of engines and main roads on Pulsar and Neo4j (JDK 17, Maven); ALL=1 runs all tests there
+	@$(RUN) python -m tests.cluster $(RUN) pytest -m "$(if $(ALL),not embedded,cluster and not slow)"
+
+test-slow: install ## Run the tests that flood, kill, fill disks or build packages
+	@$(PYTEST) -m slow --ignore tests/deployment
 
 chaos: install ## Break a flow on purpose, replay it and forget, a thousand runs long; ON=cluster takes Pulsar and Neo4j, BUSY=2 keeps two processors busy with other work
 	@$(RUN) python -m tests.chaos $(if $(ON),--on=$(ON)) $(if $(BUSY),--busy=$(BUSY))

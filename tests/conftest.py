@@ -1,4 +1,4 @@
-"""What holds for all tests."""
+"""Settings and fixtures of all tests."""
 
 import asyncio
 from collections.abc import Generator
@@ -14,7 +14,6 @@ from tests.support.environment import (
     load_the_model_once,
     write_to_memory,
 )
-from tests.support.flow import running_flow
 
 forget_settings()
 let_examples_take_their_time()
@@ -22,21 +21,11 @@ let_calls_take_their_time()
 load_the_model_once()
 write_to_memory()
 
-#: They start flows of their own, name the port of the embedded broker, read the files of the
-#: embedded engines, or name those of their code.
-_EMBEDDED = {
-    "test_command.py",
-    "test_cost_of_a_turn.py",
-    "test_data_directory.py",
-    "test_kill.py",
-    "test_lost_index.py",
-    "test_kill_research.py",
-    "test_two_megabytes.py",
-    "test_walk.py",
-    "test_wire.py",
-}
-#: Each write waits for a disk there, and two Java machines share the processors with the tests.
-_TIMEOUTS = 300
+#: Seconds for a test on the cluster: each write waits for a disk there, and two Java machines share
+#: the processors with the tests.
+_TIMEOUT_ON_CLUSTER = 300
+#: What other work on the machine can disturb.
+_DISTURBED = ("cluster", "processes", "slow")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -48,20 +37,19 @@ def nothing_left_on_the_cluster() -> Generator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Make `-m cluster` take the tests that run flows, where those are to run on the cluster."""
-    if SERVERS.flows:
-        for item in items:
-            if isinstance(item, pytest.Function) and _runs_flows(item):
-                item.add_marker("cluster")
-                item.add_marker(pytest.mark.timeout(_TIMEOUTS))
+    """Give tests of processes and of the cluster a second attempt, and the latter more time."""
+    for item in items:
+        if any(item.get_closest_marker(each) for each in _DISTURBED):
+            item.add_marker(pytest.mark.flaky(reruns=1))
+        if SERVERS.flows and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(_TIMEOUT_ON_CLUSTER))
 
 
-def _runs_flows(item: pytest.Function) -> bool:
-    """Whether the file of a test, or a function that it imports, knows `running_flow`."""
-    return item.path.name not in _EMBEDDED and any(
-        getattr(value, "__globals__", {}).get("running_flow") is running_flow
-        for value in vars(item.module).values()
-    )
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the tests that needed a second attempt: each is mended or deleted at once."""
+    for name in sorted({report.nodeid for report in terminalreporter.getreports("rerun")}):
+        terminalreporter.write_line(f"FLAKY {name}", yellow=True)
 
 
 @pytest.hookimpl(wrapper=True)

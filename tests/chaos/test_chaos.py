@@ -11,6 +11,8 @@ from tests.chaos.redelivery import redelivered
 from tests.chaos.replay import replayed
 from tests.cluster.servers import SERVERS
 
+pytestmark = pytest.mark.slow
+
 #: Each kill costs the seconds in which a service starts, so embeddings and the like are left out.
 KILLED = ("agent", "working-memory", "completion", "facts", "conversations", "extraction")
 #: Conversations end in the seconds of a redelivery, so that there is something to deliver again.

@@ -30,6 +30,7 @@ async def client(flow: RunningFlow) -> AsyncGenerator[Client]:
         yield client
 
 
+@pytest.mark.cluster
 async def test_a_text_comes_in_paragraphs_and_one_that_changes_is_brought_up_to_date(
     flow: RunningFlow, client: Client
 ) -> None:

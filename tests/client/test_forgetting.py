@@ -81,6 +81,7 @@ async def secret_fact(client: Client) -> str:
     return next(fact.id for fact in facts.facts if HIDDEN in fact.content)
 
 
+@pytest.mark.cluster
 async def test_a_forgotten_fact_is_in_no_store_and_does_not_return_with_its_conversation(
     tmp_path: Path,
 ) -> None:
@@ -108,6 +109,7 @@ async def test_a_forgotten_fact_is_in_no_store_and_does_not_return_with_its_conv
 
 
 @pytest.mark.parametrize("keep_learned", [True, False])
+@pytest.mark.cluster
 async def test_a_forgotten_conversation_takes_what_was_learned_from_it_or_not(
     tmp_path: Path, *, keep_learned: bool
 ) -> None:
@@ -122,6 +124,7 @@ async def test_a_forgotten_conversation_takes_what_was_learned_from_it_or_not(
         assert "green tea" in await here.seen(BOB)
 
 
+@pytest.mark.cluster
 async def test_what_comes_again_of_a_forgotten_user_is_not_stored(tmp_path: Path) -> None:
     """A redelivery, a replay and an import of what was said before."""
     async with remembering(tmp_path) as here:

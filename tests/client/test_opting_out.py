@@ -23,9 +23,14 @@ from fourtier.schema.conversations import (
 )
 from fourtier.schema.episodes import STORE_EPISODE, StoreEpisodeRequest
 from fourtier.schema.message import Scope
-from fourtier.schema.opt_out import OPT_OUT_CONVERSATIONS, OptOutRequest
+from fourtier.schema.opt_out import (
+    OPT_OUT_CONVERSATIONS,
+    OPT_OUT_WORKING_MEMORY,
+    OptOutRequest,
+)
 from fourtier.schema.working_memory import GET_WORKING_MEMORY, GetWorkingMemoryRequest
 from tests.road.services import ROAD
+from tests.support.environment import short_deadline
 from tests.support.flow import RunningFlow, running_flow
 from tests.support.idle import memory_is_idle
 from tests.support.model import Calls, Fails, Says, ScriptedModel, scripted_model
@@ -139,6 +144,7 @@ async def test_a_run_of_whoever_has_opted_out_neither_reads_memory_nor_leaves_an
         await wait_until(run_is_gone)
 
 
+@pytest.mark.cluster
 async def test_whatever_comes_of_a_user_who_has_opted_out_is_not_stored(tmp_path: Path) -> None:
     async with running(tmp_path) as here:
         await here.client.memory.opt_out("ann")
@@ -207,6 +213,7 @@ async def test_what_was_said_while_opted_out_is_not_stored_by_a_replay(tmp_path:
         assert (late.created, new.created) == (False, True)
 
 
+@pytest.mark.cluster
 async def test_opting_out_can_forget_all_collections(tmp_path: Path) -> None:
     async with running(tmp_path) as here:
         for scope in (ANN, WORK, BOB):
@@ -293,8 +300,11 @@ async def test_a_service_that_is_away_is_named(tmp_path: Path) -> None:
         name: {} for name in ("embeddings", "facts", "episodes", "conversations", "archive")
     }
     async with running(tmp_path, services=services) as here:
-        with pytest.raises(
-            (UnavailableError, CallFailedError), match="not confirmed by working-memory, which"
+        with (
+            short_deadline(OPT_OUT_WORKING_MEMORY, 1.0),
+            pytest.raises(
+                (UnavailableError, CallFailedError), match="not confirmed by working-memory, which"
+            ),
         ):
             await here.client.memory.opt_out("ann")
         assert not (await here.client.facts.store(ANN, OSLO)).created

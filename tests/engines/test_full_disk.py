@@ -18,6 +18,8 @@ from tests.engines.searching import similar
 from tests.engines.vectors_contract import DIMENSIONS, point
 from tests.engines.vectors_operations import EAST, ids
 
+pytestmark = pytest.mark.processes
+
 MB = 1_000_000
 NEARLY_FULL = r"has only 99 MB free, and 100 MB are needed.*make room"
 
@@ -76,6 +78,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["/bin/umount", str(directory)], check=True)  # noqa: S603 - our own
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["vectors", "graph"])
 def test_a_disk_that_really_fills_up_ends_no_process(small_disk: Path, engine: str) -> None:
     """Without a reserve the vectors end theirs by SIGBUS."""

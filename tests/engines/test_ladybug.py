@@ -25,6 +25,8 @@ from tests.engines.graph_contract import (
 )
 from tests.forgetting.bytes import canary, find
 
+pytestmark = pytest.mark.processes
+
 
 def copy_as_killed(directory: Path, copy: Path) -> None:
     """The files of an open graph as `kill -9` would leave them."""

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.processes
+
 OPEN_GRAPH = """
 import asyncio, pathlib, tempfile
 from fourtier.engines.graph.ladybug import open_ladybug

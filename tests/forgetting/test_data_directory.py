@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from fourtier.client import Client, client_on
 from fourtier.schema.conversations import DialogueTurn
 from fourtier.schema.episodes import STORE_EPISODE, StoreEpisodeRequest
@@ -12,6 +14,8 @@ from tests.road.services import ROAD
 from tests.support.flow import running_flow
 from tests.support.model import Calls, ModelRequest, Says, scripted_model
 from tests.support.waiting import wait_until
+
+pytestmark = [pytest.mark.embedded, pytest.mark.processes]
 
 ANN = Scope("ann", "default")
 ROADS = ("stored", "asked", "task", "conversation", "imported", "episode")

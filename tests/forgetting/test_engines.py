@@ -123,6 +123,7 @@ async def test_writes_and_reads_go_on_while_it_erases(engine: str, tmp_path: Pat
         assert set(await texts.read()) == expected | {f"stays {number}" for number in range(30)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [1, 3, 6])
 async def test_kill_9_while_it_erases_loses_nothing_and_the_next_start_erases(
     engine: str, tmp_path: Path, after: int

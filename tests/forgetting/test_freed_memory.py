@@ -9,6 +9,8 @@ import pytest
 
 from tests.forgetting.bytes import canary, find
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.mark.parametrize("engine", ["graph", "vectors"])
 def test_no_freed_memory_is_written_to_a_store(tmp_path: Path, engine: str) -> None:

@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
+pytestmark = [
+    pytest.mark.embedded,
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here"),
+]
 #: Nobody listens there.
 NOWHERE = "http://127.0.0.1:9/simple"
 

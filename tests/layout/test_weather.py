@@ -120,6 +120,7 @@ def test_the_page_touches_no_other_file() -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_code_of_the_page_passes_the_type_checker(checkout: Path) -> None:
     service = checkout / "services/fourtier/memory/weather/service.py"
     config = checkout / "mypy.ini"

@@ -4,11 +4,15 @@ from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from fourtier.engines.vectors.qdrant import open_qdrant
 from fourtier.runtime.service.stores.schemas import Fields
 from fourtier.runtime.service.stores.vectors import VectorStore
 from tests.engines.vectors_contract import DIMENSIONS, KIND, VectorStoreContract
 from tests.support.qdrant import shared_qdrant
+
+pytestmark = pytest.mark.slow
 
 
 @asynccontextmanager

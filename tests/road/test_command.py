@@ -11,6 +11,8 @@ import yaml
 from tests.support.ports import free_port
 from tests.support.process import FOURTIER, FlowCommand
 
+pytestmark = [pytest.mark.embedded, pytest.mark.processes]
+
 FLOW: dict[str, Any] = {
     "name": "small",
     "services": {"embeddings": {}, "facts": {}, "conversations": {}},

@@ -25,6 +25,8 @@ from tests.support.flow import running_flow
 from tests.support.model import Calls, ModelRequest, Says, scripted_model
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.embedded
+
 Reply = Callable[[ModelRequest], Calls | Says]
 STATEMENT = "My sister lives in Oslo, by the sea."
 TURN = {
@@ -131,7 +133,8 @@ async def test_only_for_who_reads_along_a_completion_comes_in_pieces(
     streaming: bool,
     asked: str,
 ) -> None:
-    services: dict[str, Any] = {"completion": {}, "agent": {}}
+    # There is no working memory to wait for.
+    services: dict[str, Any] = {"completion": {}, "agent": {"tier-seconds": 0.3}}
     async with (
         scripted_model(script=says) as model,
         running_flow(tmp_path, services, settings=model.settings) as flow,

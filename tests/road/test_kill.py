@@ -14,6 +14,8 @@ from tests.support.ports import free_port
 from tests.support.process import FlowCommand
 from tests.support.waiting import wait_until
 
+pytestmark = [pytest.mark.slow, pytest.mark.embedded]
+
 ANN = Scope("ann", "default")
 MESSAGES = 1_000
 CONVERSATIONS = 10

@@ -32,6 +32,8 @@ from tests.support.model import ModelRequest, Reply, scripted_model
 from tests.support.services import ServiceProcess, ServiceProcesses, model_environment, write_flow
 from tests.support.waiting import wait_until
 
+pytestmark = [pytest.mark.slow, pytest.mark.embedded]
+
 KILLS = 5
 #: How long a completion takes, in seconds, and one of six with what stands between them.
 TAKES, ONE = 0.25, 0.35

@@ -17,6 +17,8 @@ from tests.support.flow import running_flow
 from tests.support.model import Says, scripted_model
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.embedded
+
 ANN = Scope("ann", "default")
 STATEMENT = "My budget for the Hawaii trip is 8,450 dollars."
 QUESTION = "What was my budget for the trip?"

@@ -29,6 +29,8 @@ from tests.support.flow import running_flow
 from tests.support.model import ModelRequest, Says, scripted_model
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.slow
+
 #: There are sixty topics: on Pulsar a thousand on each take minutes, and show no more.
 ON_EACH_TOPIC = 100 if SERVERS.flows else 1_000
 #: So many wait at once, on one topic.

@@ -91,6 +91,7 @@ def ancestors(span: ReadableSpan, spans: Sequence[ReadableSpan]) -> list[str]:
     return names
 
 
+@pytest.mark.cluster
 async def test_from_the_question_to_the_last_memory_write(report: Report, tmp_path: Path) -> None:
     async with (
         scripted_model(script=solve) as model,
@@ -188,6 +189,7 @@ async def ask(client: Client) -> str:
     return (await client.answer("Where do I live?", user="ann")).metadata.trace_id
 
 
+@pytest.mark.cluster
 async def test_a_run_that_another_replica_ends_stays_in_its_trace(
     report: Report, tmp_path: Path
 ) -> None:

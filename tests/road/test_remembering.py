@@ -4,6 +4,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from fourtier.client import Client, Reply, client_on
 from fourtier.interfaces.cli.memories import newest_first
 from fourtier.schema.message import Scope
@@ -45,6 +47,7 @@ def facts_used(reply: Reply) -> list[str]:
     return [used.content for used in newest_first(reply.metadata.memories) if used.tier == "facts"]
 
 
+@pytest.mark.cluster
 async def test_a_fact_is_remembered_by_its_user_alone_and_after_a_restart(tmp_path: Path) -> None:
     statement = "My budget for the Hawaii trip is 10,000 dollars."
     async with road(tmp_path) as client:
@@ -61,6 +64,7 @@ async def test_a_fact_is_remembered_by_its_user_alone_and_after_a_restart(tmp_pa
     assert facts_used(later) == [statement]
 
 
+@pytest.mark.cluster
 async def test_the_newest_statement_stands_first(tmp_path: Path) -> None:
     async with road(tmp_path) as client:
         await tell(client, "My budget for the Hawaii trip is 10,000 dollars.", "c1")
@@ -70,6 +74,7 @@ async def test_the_newest_statement_stands_first(tmp_path: Path) -> None:
     assert facts_used(reply)[0] == "My budget for the Hawaii trip is now 12,000 dollars."
 
 
+@pytest.mark.cluster
 async def test_a_task_becomes_an_episode_and_a_conversation_can_be_ended(tmp_path: Path) -> None:
     script = [
         Calls("calculator", {"expression": "1200/8"}, thought="divide"),

@@ -18,6 +18,8 @@ from tests.support.flow import running_flow
 from tests.support.model import ModelRequest, Says, scripted_model
 from tests.support.usage import resident_mib
 
+pytestmark = [pytest.mark.slow, pytest.mark.embedded]
+
 #: As it was found: one such line became 170,000 facts.
 TWO_MEGABYTES = "I like tea. " * 170_000
 QUESTIONS = 24

@@ -5,6 +5,8 @@ import re
 import sys
 from pathlib import Path
 
+import pytest
+
 from fourtier.client import client_on
 from fourtier.runtime.bus.opening import BusConfig
 from fourtier.schema.message import Scope
@@ -12,6 +14,8 @@ from tests.road.services import ROAD
 from tests.support.flow import running_flow
 from tests.support.model import ModelRequest, Says, scripted_model
 from tests.support.ports import free_port
+
+pytestmark = pytest.mark.embedded
 
 USUAL = str(BusConfig("embedded", "", "", Path()).port)
 

@@ -1,7 +1,10 @@
 """What is around the tests, made the same wherever they run."""
 
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 from hypothesis import HealthCheck, settings
 
@@ -50,6 +53,17 @@ def let_calls_take_their_time() -> None:
     for declared in all_declared():
         if isinstance(declared, Call):
             object.__setattr__(declared, "deadline", max(declared.deadline, _TIMEOUTS))
+
+
+@contextmanager
+def short_deadline(call: Call[Any, Any], seconds: float) -> Generator[None]:
+    """Wait only this long for an answer to a call, in a test where no answer comes."""
+    before = call.deadline
+    object.__setattr__(call, "deadline", seconds)
+    try:
+        yield
+    finally:
+        object.__setattr__(call, "deadline", before)
 
 
 def load_the_model_once() -> None:

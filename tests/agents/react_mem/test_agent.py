@@ -229,6 +229,7 @@ async def test_a_model_that_rejects_the_request_ends_the_run_with_its_reason(
     assert reply.answer == ""
 
 
+@pytest.mark.cluster
 async def test_a_repeated_request_is_answered_and_not_run_again(tmp_path: Path) -> None:
     async with agent(tmp_path, Says("Once.")) as (flow, _client, model):
         request = AgentRequest(question="Hello?", user="ann", enable_memory=True, request_id="r1")
@@ -278,6 +279,7 @@ async def interrupted_in(flow: RunningFlow, tool_name: str) -> None:
 
 
 @pytest.mark.parametrize("idempotent", [True, False])
+@pytest.mark.cluster
 async def test_an_interrupted_run_is_continued(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, idempotent: bool
 ) -> None:

@@ -22,6 +22,8 @@ from tests.support.listening import listening
 from tests.support.model import Calls, Says
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.processes
+
 
 def request(**more: object) -> AgentRequest:
     given = {"question": "Tell me a story", "user": "ann", "enable_memory": True} | more

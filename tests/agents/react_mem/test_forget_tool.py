@@ -381,11 +381,11 @@ async def test_a_part_that_failed_is_done_again_and_no_words_are_stored(
         return await real(self, *arguments, **more)
 
     monkeypatch.setattr(Forget, "exchanges", failing)
-    seconds = {"tool-seconds": 15} if how == "too late" else {}  # the second time it succeeds
+    seconds = {"tool-seconds": 5} if how == "too late" else {}  # the second time it succeeds
     async with talking(tmp_path, **seconds) as talk:
         await talk.say(FORGET, SHOW, ASKED)
         await talk.say("yes", ACT, ACT, DONE, request_id="r4")
-        assert ("the graph is away" if how == "error" else "within 15 seconds") in talk.read()
+        assert ("the graph is away" if how == "error" else "within 5 seconds") in talk.read()
         assert "Forgotten for good" in talk.read()
         await talk.idle()
         assert HIDDEN not in await talk.seen(("r4",))

@@ -22,6 +22,7 @@ from fourtier.schema.working_memory import (
 )
 from fourtier.tools import tool
 from tests.agents.react_mem.test_agent import agent, offer
+from tests.support.environment import short_deadline
 from tests.support.model import Calls, Fails, Says
 from tests.support.waiting import wait_until
 
@@ -110,29 +111,30 @@ async def test_a_repeated_request_waits_for_what_its_run_has_done(tmp_path: Path
         Flow(name="late", namespace="test", services={"working-memory": {}}),
         Settings(data=tmp_path),
     )
-    async with agent(
-        tmp_path, Says("Another answer."), without=("working-memory",), **{"tier-seconds": 0.3}
-    ) as (flow, _client, model):
-        async with run_services(flow.bus, plan):
-            await flow.caller.call(APPEND_WORKING_MEMORY, ended)
-        request = AgentRequest(question="Who?", user="ann", request_id="r1", enable_memory=True)
-        inbox = Address("inbox.test", persistent=False)
-        async with flow.bus.subscribe(inbox, "test", Mode.EXCLUSIVE) as answers:
-            await flow.bus.publish(
-                Address(AGENT_REQUEST.topic.name, persistent=True),
-                request.model_dump_json().encode(),
-                properties={
-                    "id": "r1",
-                    "reply-to": inbox.name,
-                    envelope.RETRY: "true",
-                    envelope.HEARTBEAT: "true",
-                },
-            )
-            assert (await answers.receive()).properties[
-                envelope.HEARTBEAT
-            ]  # more than the 0.3 s have passed
+    with short_deadline(GET_WORKING_MEMORY, 1.0):
+        async with agent(
+            tmp_path, Says("Another answer."), without=("working-memory",), **{"tier-seconds": 0.3}
+        ) as (flow, _client, model):
             async with run_services(flow.bus, plan):
-                while (reply := await answers.receive()).properties.get("last") != "true":
-                    pass
-        assert AgentResponse.model_validate_json(reply.payload).content == "The first answer."
-        assert model.requests == []
+                await flow.caller.call(APPEND_WORKING_MEMORY, ended)
+            request = AgentRequest(question="Who?", user="ann", request_id="r1", enable_memory=True)
+            inbox = Address("inbox.test", persistent=False)
+            async with flow.bus.subscribe(inbox, "test", Mode.EXCLUSIVE) as answers:
+                await flow.bus.publish(
+                    Address(AGENT_REQUEST.topic.name, persistent=True),
+                    request.model_dump_json().encode(),
+                    properties={
+                        "id": "r1",
+                        "reply-to": inbox.name,
+                        envelope.RETRY: "true",
+                        envelope.HEARTBEAT: "true",
+                    },
+                )
+                assert (await answers.receive()).properties[
+                    envelope.HEARTBEAT
+                ]  # more than the 0.3 s have passed
+                async with run_services(flow.bus, plan):
+                    while (reply := await answers.receive()).properties.get("last") != "true":
+                        pass
+            assert AgentResponse.model_validate_json(reply.payload).content == "The first answer."
+            assert model.requests == []

@@ -67,7 +67,9 @@ async def retained(tmp_path: Path, script: Script, **parameters: Any) -> AsyncGe
         running_flow(tmp_path, FAST, settings=model.settings) as flow,
     ):
         settings = Settings(**model.settings)
-        yield Resumable(RoleChoice(flow.caller, settings, ResearcherParameters(**parameters)))
+        # The flow has no archive: no research waits for its memos.
+        chosen = ResearcherParameters(**{"memo_tokens": 0, **parameters})
+        yield Resumable(RoleChoice(flow.caller, settings, chosen))
 
 
 def end_of(steps: list[ResearchProgress]) -> tuple[Any, Receipt]:

@@ -71,6 +71,7 @@ async def research(client: Client, question: str, **arguments: Any) -> ResearchP
     return steps[-1]
 
 
+@pytest.mark.cluster
 async def test_a_question_of_two_steps_is_followed_by_the_name_between_them(
     flow: RunningFlow,
 ) -> None:
@@ -189,6 +190,7 @@ def asks_memory(request: ModelRequest) -> Says | Calls:
     return Calls("research_memory", {"question": QUESTION})
 
 
+@pytest.mark.cluster
 async def test_the_agent_researches_before_it_answers_and_by_its_tool(tmp_path: Path) -> None:
     services = {**ROAD, "agent": {"research": "auto"}, "researcher": {"method": "rule"}}
     async with (

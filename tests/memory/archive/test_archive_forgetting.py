@@ -46,6 +46,7 @@ async def contents(flow: RunningFlow, query: str, **other: Any) -> set[str]:
     return {hit.entry.content for hit in await search(flow, query, **other)}
 
 
+@pytest.mark.cluster
 async def test_a_deleted_conversation_is_gone_and_does_not_come_back(flow: RunningFlow) -> None:
     gone = [turn(number, f"Violoncello number {number}.") for number in range(3)]
     retained = [

@@ -87,6 +87,7 @@ async def search(
     return list((await flow.caller.call(SEARCH_ARCHIVE, request)).hits)
 
 
+@pytest.mark.cluster
 async def test_what_was_said_is_found_word_for_word(flow: RunningFlow) -> None:
     said = "We  hid the *violoncello* behind the barn - do not tell!\n\nAnd the bow?"
     await tell(flow, turn(1, "Did you see my bike?"), turn(2, said), turn(3, "I like tea."))
@@ -297,6 +298,7 @@ async def test_without_embeddings_the_words_search(tmp_path: Path) -> None:
     assert set(found.left_out) == {"meaning", "context"}
 
 
+@pytest.mark.cluster
 async def test_nobody_finds_or_reads_what_others_said(flow: RunningFlow) -> None:
     await tell(flow, turn(1, "The code is 4711.", user="bob"), turn(2, "I like tea."))
     await archived(flow, 1)

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from fourtier.client import client_on
 from fourtier.schema.archive import ERASE_ARCHIVE
 from fourtier.schema.erasure import EraseRequest
@@ -12,6 +14,8 @@ from tests.memory.archive.documents import part, store
 from tests.memory.archive.test_archive_service import search
 from tests.support.flow import running_flow
 from tests.support.waiting import wait_until
+
+pytestmark = pytest.mark.embedded
 
 ANN = Scope("ann", "default")
 SERVICES: dict[str, dict[str, Any]] = {"embeddings": {}, "archive": {}}

@@ -65,6 +65,7 @@ async def test_an_unknown_conversation_has_no_invocations(caller: Caller) -> Non
     assert not found.ended
 
 
+@pytest.mark.cluster
 async def test_a_finished_run_is_recorded_as_asked_did_result(caller: Caller) -> None:
     steps = (
         AgentStep(thought="First look.", action="retrieve_facts", observation="10,000"),
@@ -212,6 +213,7 @@ async def test_text_comes_back_as_it_was_said(caller: Caller) -> None:
     assert [(each.id, each.query) for each in found.invocations] == [(said, said)]
 
 
+@pytest.mark.cluster
 async def test_records_and_the_queue_survive_a_restart(tmp_path: Path) -> None:
     async with running_flow(tmp_path, SERVICES, bus="embedded") as flow:
         await update(flow.caller, "before", summary_id="r1")

@@ -107,6 +107,7 @@ class CrashingStore(ConversationStore):
 
 
 @pytest.mark.parametrize("how", ["call", "sweep"])
+@pytest.mark.cluster
 async def test_a_crash_before_the_mark_repeats_the_event_under_the_same_id(
     parts: Parts, how: str
 ) -> None:
@@ -195,6 +196,7 @@ async def test_one_sweep_ends_all_that_is_idle_each_once(parts: Parts) -> None:
     assert parts.ends.waiting() == 0
 
 
+@pytest.mark.cluster
 async def test_the_service_ends_idle_conversations_also_from_before_a_restart(
     tmp_path: Path,
 ) -> None:

@@ -226,6 +226,7 @@ async def _total_is(caller: Caller, user: str, total: int) -> bool:
     return (await listed(caller, user=user)).total == total
 
 
+@pytest.mark.cluster
 async def test_nothing_is_seen_changed_or_deleted_from_another_scope(caller: Caller) -> None:
     await store(caller, "Book a flight to Rome", user="ann", episode_id="same")
     await store(caller, "Repair the bicycle", user="bob", episode_id="same")
@@ -280,6 +281,7 @@ async def test_an_expired_episode_is_never_shown_even_before_the_sweep(tmp_path:
         assert old.episode is None
 
 
+@pytest.mark.cluster
 async def test_episodes_survive_a_restart(tmp_path: Path) -> None:
     async with running_flow(tmp_path, services(), bus="embedded") as flow:
         stored = await store(flow.caller, "Book a flight to Rome")

@@ -87,6 +87,7 @@ async def test_the_same_statement_twice_is_one_fact(caller: Caller) -> None:
     assert listed.facts[0].timestamp.day == 2
 
 
+@pytest.mark.cluster
 async def test_a_newer_statement_supersedes_and_the_older_is_stored(caller: Caller) -> None:
     old = await store(caller, "My budget for the Hawaii trip is 10,000 dollars", day=1)
     new = await store(caller, "My Hawaii budget is now 12,000 dollars", day=2)
@@ -121,6 +122,7 @@ async def test_forgetting_the_newest_brings_the_older_back(caller: Caller) -> No
     ).fact is None
 
 
+@pytest.mark.cluster
 async def test_nothing_is_seen_or_forgotten_from_another_scope(caller: Caller) -> None:
     mine = await store(caller, "My budget is 10,000 dollars", user="ann")
 
@@ -133,6 +135,7 @@ async def test_nothing_is_seen_or_forgotten_from_another_scope(caller: Caller) -
     assert len(await search(caller, "budget", user="ann")) == 1
 
 
+@pytest.mark.cluster
 async def test_facts_survive_a_restart(tmp_path: Path) -> None:
     async with running_flow(tmp_path, SERVICES, bus="embedded") as flow:
         stored = await store(flow.caller, "I live in Oslo")

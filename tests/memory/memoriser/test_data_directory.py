@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from fourtier.schema.archive import ERASE_ARCHIVE
 from fourtier.schema.erasure import EraseRequest
 from tests.forgetting.bytes import canary, find
@@ -10,6 +12,8 @@ from tests.memory.memoriser.pages import by_model, converse, memo_of, memos_are
 from tests.memory.memoriser.test_memoriser import retelling
 from tests.support.flow import running_flow
 from tests.support.model import scripted_model
+
+pytestmark = pytest.mark.embedded
 
 
 async def test_no_byte_of_forgotten_words_is_in_the_data_of_a_stopped_flow(tmp_path: Path) -> None:

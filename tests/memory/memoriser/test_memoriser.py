@@ -69,6 +69,7 @@ async def erase(flow: RunningFlow, **selected: Any) -> None:
     await flow.caller.call(ERASE_ARCHIVE, EraseRequest(user="ann", **selected))
 
 
+@pytest.mark.cluster
 async def test_a_model_writes_one_memo_of_a_page_and_is_not_asked_again(tmp_path: Path) -> None:
     async with remembering(tmp_path, None, memo(ROOF)) as (flow, model):
         await converse(flow, BOATHOUSE)
@@ -179,6 +180,7 @@ def retelling(request: ModelRequest) -> Reply:
     return memo(" ".join(line.partition(": ")[2] for line in lines))
 
 
+@pytest.mark.cluster
 async def test_what_is_forgotten_leaves_all_memos_and_these_are_made_again(tmp_path: Path) -> None:
     async with remembering(tmp_path, retelling) as (flow, _):
         texts = {

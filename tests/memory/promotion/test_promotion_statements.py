@@ -115,6 +115,7 @@ async def promotion(tmp_path: Path) -> AsyncGenerator[Promotion]:
         yield running
 
 
+@pytest.mark.cluster
 async def test_an_ended_conversation_leaves_facts_and_one_episode(promotion: Promotion) -> None:
     await promotion.said(
         "Hi there!",

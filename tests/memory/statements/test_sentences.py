@@ -91,6 +91,7 @@ def test_whatever_is_typed_gives_bounded_sentences_that_are_not_blank(text: str)
         assert 0 < len(sentence) <= 600
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(100)  # where time grows with the square of the length, this takes minutes
 @pytest.mark.parametrize("repeated", ["dr. ", "(a. ", "- a\n", "!"])
 def test_a_very_long_text_is_split_in_linear_time(repeated: str) -> None:

@@ -188,6 +188,7 @@ async def test_answers_and_traces_are_forgotten_in_time(tmp_path: Path) -> None:
         await wait_until(trace_is_gone)
 
 
+@pytest.mark.cluster
 async def test_a_trace_survives_a_restart(tmp_path: Path) -> None:
     async with running_flow(tmp_path, SERVICES, bus="embedded") as flow:
         trace = await append(flow.caller, steps(0, 10), threshold=250)

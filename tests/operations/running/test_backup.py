@@ -25,9 +25,10 @@ FLOW = {
 }
 
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("flock") is None, reason="flock comes with Linux (util-linux)"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("flock") is None, reason="flock comes with Linux (util-linux)"),
+]
 
 
 class NoFact(Message):

@@ -14,6 +14,8 @@ from tests.support.flow import RunningFlow, running_flow
 from tests.support.ports import free_port
 from tests.support.process import FlowCommand
 
+pytestmark = pytest.mark.processes
+
 ANN, BOB = Scope("ann", "default"), Scope("bob", "default")
 SERVICES = {"embeddings": {}, "facts": {}}
 TREES = [f"I planted tree number {number} behind house {number * 7}" for number in range(150)]

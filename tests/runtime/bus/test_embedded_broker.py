@@ -21,6 +21,8 @@ from fourtier.runtime.errors import StartupError
 from tests.support.ports import free_port
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.processes
+
 TOPIC = Address("numbers")
 
 

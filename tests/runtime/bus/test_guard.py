@@ -20,6 +20,8 @@ from fourtier.runtime.bus.embedded.access_token import read_token, token_in
 from fourtier.runtime.bus.pulsar.handshake import handshake
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.processes
+
 
 @dataclass
 class Guarded:

@@ -21,6 +21,8 @@ from fourtier.runtime.rpc.routes import call_route
 from tests.runtime.rpc.support import READ, SERVICE, WRITE, Note, Reply, served
 from tests.support.usage import resident_mib
 
+pytestmark = pytest.mark.slow
+
 #: Each is on the disk twice until the broker is started again, as command and as dead letter: the
 #: flood would leave 25 MB for good, and 50 MB until it is handled.
 MESSAGES, AT_ONCE, SIZE = 12_000, 500, 2_000

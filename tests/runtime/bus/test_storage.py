@@ -83,6 +83,7 @@ async def test_a_new_group_gets_what_is_stored_after_a_compaction(tmp_path: Path
     assert early == [3, 17, 20, 21, 22, 23, 24]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 async def test_a_compaction_that_is_killed_at_any_moment_loses_nothing(
     tmp_path: Path, seed: int

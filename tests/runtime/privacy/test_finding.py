@@ -108,6 +108,7 @@ PATHOLOGICAL = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(100)  # where time grows with the square of the length, this takes minutes
 @pytest.mark.parametrize("repeated", PATHOLOGICAL)
 def test_a_very_long_text_is_searched_in_linear_time(repeated: str) -> None:

@@ -13,6 +13,8 @@ from tests.runtime.rpc.support import listening, no_answer
 from tests.support.process import FOURTIER
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.processes
+
 _NAMESPACE = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child"]
 
 

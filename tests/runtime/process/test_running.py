@@ -13,6 +13,8 @@ from fourtier.runtime.errors import StartupError
 from fourtier.runtime.process.data_lock import is_locked, locked_data
 from fourtier.runtime.process.running import Running, announced, read_running
 
+pytestmark = pytest.mark.processes
+
 HOLDER = """
 import sys
 from pathlib import Path
