@@ -3,7 +3,9 @@
 PYTHON ?= python3
 UV := .tools/bin/uv
 RUN := $(UV) run --no-sync
-PYTEST := $(RUN) pytest -n auto --maxprocesses 4 --dist worksteal
+# Three keep two processors busy: tests wait for disks and other processes.
+WORKERS ?= 3
+PYTEST := $(RUN) pytest -n $(WORKERS) --dist worksteal
 
 .PHONY: help install run test test-cluster test-slow chaos lint lint-deployment deployment format
 
@@ -32,7 +34,7 @@ test: install ## Run the tests on the embedded engines
 	@$(PYTEST) -m "not slow" --ignore tests/deployment
 
 test-cluster: install ## Run the tests of engines and main roads on Pulsar and Neo4j (JDK 17, Maven); ALL=1 runs all tests there
-	@$(RUN) python -m tests.cluster $(RUN) pytest -m "$(if $(ALL),not embedded,cluster and not slow)"
+	@$(RUN) python -m tests.cluster $(RUN) pytest -n 2 --dist loadfile -m "$(if $(ALL),not embedded,cluster and not slow)"
 
 test-slow: install ## Run the tests that flood, kill, fill disks or build packages
 	@$(PYTEST) -m slow --ignore tests/deployment

@@ -14,12 +14,15 @@ from tests.cluster.engines import Running, running_engines
 from tests.cluster.jars import MissingToolError
 from tests.support.scratch import in_memory
 
+#: One for each process of the tests.
+_GRAPHS = 2
+
 
 def _environment(running: Running) -> list[str]:
     return [
         f"FOURTIER_TEST_PULSAR_URL={running.pulsar_url}",
         f"FOURTIER_TEST_PULSAR_ADMIN_URL={running.pulsar_admin_url}",
-        f"FOURTIER_TEST_NEO4J_URL={running.neo4j_url}",
+        f"FOURTIER_TEST_NEO4J_URL={','.join(running.neo4j_urls)}",
         "FOURTIER_TEST_FLOWS=1",
     ]
 
@@ -29,7 +32,7 @@ async def _run(command: list[str]) -> int:
     if (task := asyncio.current_task()) is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     with tempfile.TemporaryDirectory(prefix="fourtier-cluster-", dir=in_memory()) as directory:
-        async with running_engines(Path(directory)) as running:
+        async with running_engines(Path(directory), graphs=_GRAPHS) as running:
             environment = _environment(running)
             if not command:
                 sys.stdout.write("\n".join([*environment, "Ctrl-C ends them.", ""]))

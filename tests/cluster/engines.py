@@ -1,9 +1,10 @@
 """Pulsar standalone and Neo4j Community, started from Maven artefacts for as long as asked."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import aiohttp
@@ -68,17 +69,23 @@ class Running:
     pulsar_admin_url: str
     neo4j: Server
     neo4j_url: str
+    neo4j_urls: Sequence[str]
 
 
 @asynccontextmanager
-async def running_engines(directory: Path) -> AsyncGenerator[Running]:
-    """Start both at once; their data is below `directory` and end with this context.
+async def running_engines(directory: Path, graphs: int = 1) -> AsyncGenerator[Running]:
+    """Start all at once; their data is below `directory`, and they end with this context.
+
+    Args:
+        directory: for data and logs.
+        graphs: how many Neo4j servers.
 
     Raises:
         MissingToolError: Java or Maven is missing.
     """
     command = java()
-    port, admin_port, bolt_port = free_port(), free_port(), free_port()
+    port, admin_port = free_port(), free_port()
+    bolt_ports = [free_port() for _ in range(graphs)]
     pulsar_url, admin_url = f"pulsar://{_HOST}:{port}", f"http://{_HOST}:{admin_port}"
     pulsar = Server(
         "Pulsar",
@@ -86,17 +93,22 @@ async def running_engines(directory: Path) -> AsyncGenerator[Running]:
         directory / "pulsar.log",
         lambda: _is_healthy(admin_url),
     )
-    neo4j = Server(
-        "Neo4j",
-        _neo4j_command(command, directory / "neo4j", bolt_port),
-        directory / "neo4j.log",
-        lambda: _is_open(bolt_port),
-    )
+    several = [
+        Server(
+            "Neo4j",
+            _neo4j_command(command, directory / f"neo4j-{number}", bolt_port),
+            directory / f"neo4j-{number}.log",
+            partial(_is_open, bolt_port),
+        )
+        for number, bolt_port in enumerate(bolt_ports)
+    ]
+    urls = [f"bolt://{_HOST}:{bolt_port}" for bolt_port in bolt_ports]
+    servers = [pulsar, *several]
     try:
-        await asyncio.gather(pulsar.start(), neo4j.start())
-        yield Running(pulsar, pulsar_url, admin_url, neo4j, f"bolt://{_HOST}:{bolt_port}")
+        await asyncio.gather(*(server.start() for server in servers))
+        yield Running(pulsar, pulsar_url, admin_url, several[0], urls[0], urls)
     finally:
-        await asyncio.gather(pulsar.stop(), neo4j.stop())
+        await asyncio.gather(*(server.stop() for server in servers))
 
 
 def _pulsar_command(

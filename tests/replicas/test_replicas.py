@@ -70,6 +70,7 @@ async def test_runs_of_different_users_are_concurrent_and_those_of_one_conversat
     assert_in_order(asked)
 
 
+@pytest.mark.slow
 async def test_replicas_join_and_leave_and_nothing_is_lost_doubled_or_out_of_order(
     flow: ReplicatedFlow,
 ) -> None:
@@ -98,6 +99,7 @@ async def test_replicas_join_and_leave_and_nothing_is_lost_doubled_or_out_of_ord
         await assert_nothing_lost_or_doubled(flow, asked)
 
 
+@pytest.mark.slow
 async def test_killed_replicas_leave_their_work_to_the_others(flow: ReplicatedFlow) -> None:
     async with asking(flow) as asked:
         await asked.ask_with_runs_in_flight(CONVERSATIONS)

@@ -39,6 +39,7 @@ from tests.support.process import FOURTIER
 
 pytestmark = [
     pytest.mark.cluster,
+    pytest.mark.slow,
     pytest.mark.skipif(
         not SERVERS.pulsar_admin_url, reason="FOURTIER_TEST_PULSAR_ADMIN_URL names no Pulsar"
     ),

@@ -48,6 +48,7 @@ async def flow_on_neo4j(directory: Path, graph: Path) -> AsyncGenerator[tuple[Fl
 
 
 @pytest.mark.cluster
+@pytest.mark.slow
 @pytest.mark.skipif(SERVERS.neo4j_url is None, reason="needs Java and Neo4j: make test-cluster")
 @pytest.mark.timeout(300)
 async def test_a_copy_of_a_stopped_neo4j_has_it_all(tmp_path: Path) -> None:
