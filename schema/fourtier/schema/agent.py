@@ -65,8 +65,9 @@ class AgentRequest(Scoped):
     request can narrow what the flow allows, and not widen it. `group` names groups of tools: the
     run is offered only tools of one of them.
 
-    `request_id` names the run. A repeated request gets the answer of the run that has ended, or
-    continues where the run was interrupted or cancelled; it is never run twice.
+    `request_id` names the run of one question of the user. A repeated request gets the answer of
+    the run that has ended, or continues where the run was interrupted or cancelled; it is never run
+    twice. Another question with the id of a run ends with the error `request-id-used`.
     """
 
     question: LongText = Field(min_length=1)

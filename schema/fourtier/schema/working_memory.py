@@ -15,6 +15,7 @@ from fourtier.schema.message import (
     LongText,
     Message,
     Name,
+    OptionalName,
     Scoped,
     Timestamp,
 )
@@ -62,9 +63,11 @@ class Trace(Message):
 class AppendWorkingMemoryRequest(InRun):
     """Add items and read back the trace, compressed if it has grown past `threshold` tokens.
 
-    `keep_last` steps stay word for word.
+    `keep_last` steps stay word for word. `question_id` names the question of the run: see
+    `GetWorkingMemoryResponse`.
     """
 
+    question_id: OptionalName = ""
     items: tuple[WorkingMemoryItem, ...] = Field(max_length=MAX_ITEMS)
     threshold: int = Field(default=2_000, ge=1, le=1_000_000)
     keep_last: int = Field(default=2, ge=1, le=MAX_ITEMS)
@@ -85,10 +88,12 @@ class GetWorkingMemoryRequest(InRun):
 class GetWorkingMemoryResponse(Answer):
     """`answer` is set when the run had ended; an unknown run has an empty trace.
 
-    `opted_out` says that nothing is remembered of the run's user.
+    `opted_out` says that nothing is remembered of the run's user. `question_id` is the one that
+    the first append gave: a request with another one has taken the id of a run that is not its own.
     """
 
     trace: Trace
+    question_id: OptionalName = ""
     answer: str | None = None
     opted_out: bool = False
 

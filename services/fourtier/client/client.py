@@ -111,8 +111,9 @@ class Client:
             history: earlier steps of reasoning to go on from.
             state: what the agent is working towards; episodes are searched by it.
             group: names that the question belongs to.
-            request_id: names the run. A question with the id of an earlier one gets the same
-                answer, and nothing is run twice; a new id if it is left out.
+            request_id: names the run, for this user. The same question with it gets the same
+                answer, and nothing is run twice. Another question with it ends with the error
+                `request-id-used`. A new id if it is left out.
 
         Raises:
             InvalidRequestError: an argument cannot be used.

@@ -43,8 +43,8 @@ async def test_steps_from_several_replicas_are_all_in_the_trace(graph: GraphStor
                 )
             )
 
-        trace, _ = await replicas[0].get(key, full=True)
-        assert [each.step for each in trace.items] == list(range(2 * REPLICAS))
+        run = await replicas[0].get(key, full=True)
+        assert [each.step for each in run.trace.items] == list(range(2 * REPLICAS))
 
 
 #: Calls of an append or a discard to the graph: the runs, their items, the write.
@@ -76,9 +76,9 @@ async def test_an_answer_that_came_meanwhile_is_stored(
     graph.before_call(WRITE, lambda: other.append(asked(ANSWER)))
     await one.append(asked(SECOND))
 
-    trace, answer = await one.get(KEY, full=True)
-    assert [each.id for each in trace.items] == [THOUGHT.id, SECOND.id, ANSWER.id]
-    assert answer == "4"
+    run = await one.get(KEY, full=True)
+    assert [each.id for each in run.trace.items] == [THOUGHT.id, SECOND.id, ANSWER.id]
+    assert run.answer == "4"
 
 
 async def test_a_run_that_was_discarded_meanwhile_stays_so(
@@ -93,9 +93,9 @@ async def test_a_run_that_was_discarded_meanwhile_stays_so(
     graph.before_call(WRITE, end)
     await one.append(asked(SECOND))
 
-    trace, answer = await one.get(KEY, full=True)
-    assert not trace.items
-    assert answer == "4"
+    run = await one.get(KEY, full=True)
+    assert not run.trace.items
+    assert run.answer == "4"
 
 
 async def test_discarding_keeps_an_answer_that_came_meanwhile(
@@ -105,4 +105,4 @@ async def test_discarding_keeps_an_answer_that_came_meanwhile(
     graph.before_call(WRITE, lambda: other.append(asked(ANSWER)))
     assert await one.discard(KEY) == 2
 
-    assert (await one.get(KEY, full=True))[1] == "4"
+    assert (await one.get(KEY, full=True)).answer == "4"

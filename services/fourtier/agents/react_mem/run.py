@@ -1,6 +1,7 @@
 """One run of `react_mem`: retrieve memories, reason and act until there is an answer."""
 
 import asyncio
+import hashlib
 import logging
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
@@ -66,7 +67,8 @@ class Run:
         self._timings = Timings()
         self.usage = Usage()
         self._replies = Replies(run_id, streaming=request.streaming)
-        self._trace = RunTrace(run_id, request.scope, caller, parameters, asked_at)
+        question_id = hashlib.sha256(request.question.encode()).hexdigest()
+        self._trace = RunTrace(run_id, request.scope, caller, parameters, asked_at, question_id)
         self._memories = Memories()
         self._context: Context | None = None
         self._memory: MemoryMode = parameters.memory_mode(request)
@@ -83,6 +85,9 @@ class Run:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._load())
             group.create_task(self._retrieve())
+        if self._trace.is_of_another:
+            yield await self._reject_used_id()
+            return
         if self._opted_out:
             self._memory = "off"
             self._memories = Memories(opted_out=True)
@@ -97,11 +102,7 @@ class Run:
             self._context = build_context(
                 self._request, self._memories, self._parameters, self._offered
             )
-        if (unfinished := self._trace.unfinished) is not None:
-            async with aclosing(actions.resume(unfinished)) as replies:
-                async for reply in replies:
-                    yield reply
-        async with aclosing(self._loop(self._context, actions)) as replies:
+        async with aclosing(self._act(self._context, actions)) as replies:
             async for reply in replies:
                 yield reply
         # A failed run may be repeated, and then continues, unless nothing of it may stay.
@@ -144,6 +145,16 @@ class Run:
             reader = TierReader(self._caller, self._parameters, self._timings, self._run_id)
             with self._timings.part("remember"):
                 self._memories = await reader.retrieve(self._request, self._conversation_id)
+
+    async def _act(self, context: Context, actions: Actions) -> AsyncGenerator[AgentResponse]:
+        """Finish the action that was interrupted, if there is one, and go on to the answer."""
+        if (unfinished := self._trace.unfinished) is not None:
+            async with aclosing(actions.resume(unfinished)) as replies:
+                async for reply in replies:
+                    yield reply
+        async with aclosing(self._loop(context, actions)) as replies:
+            async for reply in replies:
+                yield reply
 
     async def _loop(self, context: Context, actions: Actions) -> AsyncGenerator[AgentResponse]:
         first = self._trace.next_step
@@ -220,6 +231,17 @@ class Run:
         await finish(self._publish_ended(f"No answer: {error}", succeeded=False))
         return self._replies.failed(
             step, error.type, str(error), await self._metadata(""), self.usage
+        )
+
+    async def _reject_used_id(self) -> AgentResponse:
+        """Fail a request whose id belongs to another question; its run stays as it is."""
+        reason = (
+            f"the request id {self._run_id!r} belongs to another question of this user: give each "
+            f"question an id of its own"
+        )
+        self._memory, self._memories = "off", Memories()
+        return self._replies.failed(
+            0, "request-id-used", reason, await self._metadata(""), self.usage
         )
 
     async def _publish_ended(self, answer: str, *, succeeded: bool) -> None:

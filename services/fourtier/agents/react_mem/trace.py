@@ -57,6 +57,8 @@ class RunTrace:
         items: all items word for word.
         answer: set when the run had ended before, in another delivery of its request.
         asked_at: when the run was asked for: its first request, where that was repeated.
+        question_id: names the question of the request.
+        is_of_another: the id of the run belongs to another question of its user.
         opted_out: the user is not remembered, so that nothing of the run may stay.
         unpersisted: why the steps are only in this process; empty while working memory has them.
     """
@@ -66,9 +68,11 @@ class RunTrace:
     caller: Caller
     parameters: AgentParameters
     asked_at: datetime
+    question_id: str
     shown: Trace = field(default_factory=Trace)
     items: list[WorkingMemoryItem] = field(default_factory=list)
     answer: str | None = None
+    is_of_another: bool = False
     opted_out: bool = False
     unpersisted: str = ""
 
@@ -81,6 +85,7 @@ class RunTrace:
                 longer.
         """
         if (ended := answers.get(self._key)) is not None:
+            self.is_of_another = ended.question_id != self.question_id
             self.answer = ended.answer
             self._take_up(ended.items)
             return
@@ -90,6 +95,9 @@ class RunTrace:
                 found = await self._read(is_retry=is_retry)
         except (TimeoutError, FourtierError) as error:
             self._continue_unpersisted(error)
+            return
+        self.is_of_another = found.question_id not in {"", self.question_id}
+        if self.is_of_another:
             return
         self.answer, self.opted_out = found.answer, found.opted_out
         self._take_up(found.trace.items)
@@ -175,7 +183,7 @@ class RunTrace:
     def persist_later(self, answers: UnpersistedAnswers) -> None:
         """Keep an answer that working memory could not take, until it can."""
         if self.unpersisted and self.answer is not None:
-            run = EndedRun(self.answer, tuple(self.items))
+            run = EndedRun(self.answer, self.question_id, tuple(self.items))
             answers.add(self._key, run, partial(self._persist, run.items))
 
     async def discard(self) -> None:
@@ -247,6 +255,7 @@ class RunTrace:
                 run_id=self.run_id,
                 user=self.scope.user,
                 collection=self.scope.collection,
+                question_id=self.question_id,
                 items=self._to_store(items),
                 threshold=self.parameters.condense_from,
                 keep_last=self.parameters.working_memory_keep,

@@ -39,6 +39,7 @@ class EndedRun:
     """What a repeated request needs of a run that has ended."""
 
     answer: str
+    question_id: str
     items: tuple[WorkingMemoryItem, ...]
 
 

@@ -31,12 +31,13 @@ DETACH DELETE r
 // blank: Leave of runs that have ended their ids alone, and that they have ended.
 UNWIND $runs AS row
 MATCH (r:Run {id: row.id})
-SET r.answer = row.answer, r.condensed = '', r.discarded = true, r.touched_at = row.touched_at
+SET r.answer = row.answer, r.question_id = '', r.condensed = '', r.discarded = true,
+    r.touched_at = row.touched_at
 
 // mark: Let the answers of runs that are under way not be stored.
 UNWIND $runs AS row
 MATCH (r:Run {id: row.id})
-SET r.answer = row.answer, r.touched_at = row.touched_at
+SET r.answer = row.answer, r.question_id = '', r.touched_at = row.touched_at
 
 // scopes: Read in which scopes there are runs, by how their keys begin.
 MATCH (r:Run)

@@ -5,7 +5,8 @@
 UNWIND $ids AS wanted
 MATCH (r:Run {id: wanted})
 RETURN r.id AS id, r.condensed AS condensed, r.condensed_through AS condensed_through,
-    r.ended AS ended, r.answer AS answer, r.discarded AS discarded, r.touched_at AS touched_at
+    r.ended AS ended, r.answer AS answer, r.question_id AS question_id,
+    r.discarded AS discarded, r.touched_at AS touched_at
 
 // items: Read the items of some runs. (Behind an UNWIND LadybugDB would read all items there are.)
 MATCH (r:Run)-[:TOOK]->(i:RunItem)
@@ -17,13 +18,13 @@ RETURN r.id AS run, i.item_id AS item_id, i.step AS step, i.type AS type, i.cont
 UNWIND $runs AS row
 CREATE (r:Run {id: row.id, scope: row.scope, run_id: row.run_id, condensed: row.condensed,
     condensed_through: row.condensed_through, ended: row.ended, answer: row.answer,
-    discarded: row.discarded, touched_at: row.touched_at})
+    question_id: row.question_id, discarded: row.discarded, touched_at: row.touched_at})
 
 // begin: Write a run that is new with its first items, in one statement: a round trip to a server.
 UNWIND $runs AS row
 CREATE (r:Run {id: row.id, scope: row.scope, run_id: row.run_id, condensed: row.condensed,
     condensed_through: row.condensed_through, ended: row.ended, answer: row.answer,
-    discarded: row.discarded, touched_at: row.touched_at})
+    question_id: row.question_id, discarded: row.discarded, touched_at: row.touched_at})
 WITH r
 UNWIND $items AS item
 CREATE (r)-[:TOOK]->(i:RunItem {id: item.id, scope: item.scope, item_id: item.item_id,
@@ -38,7 +39,8 @@ SET r.run_id = row.run_id
 WITH r, row
 WHERE r.touched_at = row.read_at
 SET r.condensed = row.condensed, r.condensed_through = row.condensed_through, r.ended = row.ended,
-    r.answer = row.answer, r.discarded = row.discarded, r.touched_at = row.touched_at
+    r.answer = row.answer, r.question_id = row.question_id, r.discarded = row.discarded,
+    r.touched_at = row.touched_at
 RETURN r.id AS id
 
 // add_items: Write items that are new.

@@ -48,6 +48,7 @@ class RunRecord:
 
     Attributes:
         answer: of a run that has ended; stays when the items are discarded.
+        question_id: names the question; empty for a run without one.
         forgotten: it was forgotten while it was under way; its answer will not be stored.
         discarded: the run is over and memory has learned of it; it takes no more items.
         known: the ids of the items that are on disk; None for a run that is not.
@@ -60,6 +61,7 @@ class RunRecord:
     items: dict[str, WorkingMemoryItem] = field(default_factory=dict)
     condensed: Condensed = field(default_factory=Condensed)
     answer: str | None = None
+    question_id: str = ""
     forgotten: bool = False
     discarded: bool = False
     known: frozenset[str] | None = None
@@ -123,6 +125,7 @@ class RunRecord:
             "condensed_through": self.condensed.through,
             "ended": self.answer is not None,
             "answer": FORGOTTEN if self.forgotten else self.answer or "",
+            "question_id": "" if self.forgotten else self.question_id,
             "discarded": self.discarded,
             "touched_at": touched_at,
             "read_at": self.read_at,

@@ -157,9 +157,9 @@ class WorkingMemoryService(Service):
     @answer(GET_WORKING_MEMORY)
     async def get(self, request: GetWorkingMemoryRequest) -> GetWorkingMemoryResponse:
         """Read a run's trace."""
-        trace, ended_with = await self._traces.get(RunKey.of(request), full=request.full)
+        run = await self._traces.get(RunKey.of(request), full=request.full)
         opted_out = await self._opt_outs.is_out(request.user)
-        return GetWorkingMemoryResponse(trace=trace, answer=ended_with, opted_out=opted_out)
+        return run.model_copy(update={"opted_out": opted_out})
 
     @answer(DISCARD_WORKING_MEMORY)
     async def discard(self, request: DiscardWorkingMemoryRequest) -> DiscardWorkingMemoryResponse:

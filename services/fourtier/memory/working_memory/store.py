@@ -23,7 +23,10 @@ SCHEMA = GraphSchema(
         OPT_OUTS,
         Node(
             "Run",
-            dict.fromkeys(("id", "scope", "run_id", "condensed", "answer", "touched_at"), "STRING")
+            dict.fromkeys(
+                ("id", "scope", "run_id", "condensed", "answer", "question_id", "touched_at"),
+                "STRING",
+            )
             | dict.fromkeys(("ended", "discarded"), "BOOL")
             | {"condensed_through": "INT64"},
             indexed=("touched_at",),
@@ -70,6 +73,7 @@ class TraceStore:
             run.read_at = str(row["touched_at"])
             run.condensed = Condensed(str(row["condensed"]), int(row["condensed_through"]))
             run.answer = str(row["answer"]) if row["ended"] else None
+            run.question_id = str(row["question_id"])
             run.forgotten = row["answer"] == FORGOTTEN
             run.discarded = bool(row["discarded"])
             run.known = frozenset(run.items)

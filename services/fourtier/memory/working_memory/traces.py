@@ -10,7 +10,11 @@ from fourtier.memory.working_memory.compression import Condensed, by_rule, in_or
 from fourtier.memory.working_memory.model_compression import ModelCondenser, Work
 from fourtier.memory.working_memory.records import RunKey, RunRecord
 from fourtier.memory.working_memory.store import TraceStore
-from fourtier.schema.working_memory import AppendWorkingMemoryRequest, Trace
+from fourtier.schema.working_memory import (
+    AppendWorkingMemoryRequest,
+    GetWorkingMemoryResponse,
+    Trace,
+)
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +58,7 @@ class Traces:
     async def _append(
         self, run: RunRecord, request: AppendWorkingMemoryRequest, work: dict[RunKey, Work]
     ) -> Trace:
+        run.question_id = run.question_id or request.question_id
         run.add(request.items)
         items = in_order(run.items.values())
         condensed, plan = resolved(items, run.condensed, request.threshold, request.keep_last)
@@ -65,11 +70,11 @@ class Traces:
         run.show(condensed)
         return shown(items, condensed)
 
-    async def get(self, key: RunKey, *, full: bool) -> tuple[Trace, str | None]:
+    async def get(self, key: RunKey, *, full: bool) -> GetWorkingMemoryResponse:
         """A run's trace, and its answer if it has ended."""
         run = (await self._store.load([key]))[key]
         trace = shown(in_order(run.items.values()), Condensed() if full else run.condensed)
-        return trace, run.answer
+        return GetWorkingMemoryResponse(trace=trace, answer=run.answer, question_id=run.question_id)
 
     async def discard(self, key: RunKey) -> int:
         """Drop a run's items and keep its answer; how many items there were."""

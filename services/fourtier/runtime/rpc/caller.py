@@ -39,7 +39,7 @@ _CANCEL_TIMEOUT = 2.0
 
 
 class Caller:
-    """Sends on a bus and matches answers, which come to an inbox of its own, by their id.
+    """Sends on a bus and matches answers, which come to an inbox of its own, by their call.
 
     Open it with `open_caller`. One caller serves any number of calls at a time.
     """
@@ -89,7 +89,7 @@ class Caller:
         Raises: as `call`.
         """
         with self._asking(call, question, message_id) as asked:
-            asked.properties |= {envelope.HEARTBEAT: "true", envelope.CALL: envelope.new_id()}
+            asked.properties[envelope.HEARTBEAT] = "true"
             try:
                 with call_span(call.topic.name, asked.properties[envelope.ID]):
                     try:
@@ -140,16 +140,15 @@ class Caller:
         properties = envelope.properties_for(question)
         if message_id:
             properties[envelope.ID] = message_id
+        # The id of the message may be the client's, and two users may give the same one.
+        correlation = properties[envelope.CALL] = envelope.new_id()
         properties[envelope.REPLY_TO] = self._inbox.name
         properties[envelope.TIMEOUT] = str(int(call.deadline * 1000))
-        asked = PendingCall(call, properties)
-        call_id = properties[envelope.ID]
-        self._pending[call_id] = asked
+        asked = self._pending[correlation] = PendingCall(call, properties)
         try:
             yield asked
         finally:
-            if self._pending.get(call_id) is asked:
-                del self._pending[call_id]
+            del self._pending[correlation]
 
     async def _first(self, call: Call[Q, A], question: Q, asked: PendingCall) -> Delivery:
         """Send the question, within the call's deadline too, and await the first answer."""
@@ -243,7 +242,7 @@ class Caller:
 
     def take(self, delivery: Delivery) -> None:
         """Give an answer to the call that waits for it; dropped if there is none."""
-        asked = self._pending.get(delivery.properties.get(envelope.ID, ""))
+        asked = self._pending.get(envelope.call_of(delivery.properties))
         if asked is not None:
             asked.take(delivery)
 

@@ -18,8 +18,8 @@ ID = "id"
 REPLY_TO = "reply-to"
 #: For how many milliseconds the caller waits. A duration, so that no two clocks need to agree.
 TIMEOUT = "timeout-ms"
-#: Names one call: its question has it each time that it is sent, and its cancellation too. Another
-#: call may ask with the same id later, which a cancellation of the first one must not end.
+#: Names one call, by an id that no client chooses. Its question has it each time that it is sent,
+#: and so have its answers, heartbeats and cancellation. Other calls may ask with the same `id`.
 CALL = "call"
 #: `true` on the last answer to a call.
 LAST = "last"

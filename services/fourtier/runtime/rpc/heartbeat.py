@@ -39,18 +39,18 @@ class Heartbeats:
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
-        self._waiting: dict[str, Envelope] = {}
+        self._waiting: dict[tuple[str | None, str], Envelope] = {}
 
     def begin(self, received: Envelope) -> bool:
         """A question was taken; False when it was in flight already and is sent once more."""
-        new = received.id not in self._waiting
+        new = _caller_of(received) not in self._waiting
         if received.reply_to is not None and received.wants_heartbeats:
-            self._waiting[received.id] = received
+            self._waiting[_caller_of(received)] = received
         return new
 
     def end(self, received: Envelope) -> None:
         """The last answer is out, or there will be none."""
-        self._waiting.pop(received.id, None)
+        self._waiting.pop(_caller_of(received), None)
 
     def cancel(self, call: str) -> None:
         """Nobody waits for the answers of a call any more."""
@@ -67,11 +67,20 @@ class Heartbeats:
         if received.reply_to is None:
             return
         inbox = Address(received.reply_to, persistent=False)
-        properties = {envelope.ID: received.id, envelope.HEARTBEAT: "true"}
+        properties = {
+            envelope.ID: received.id,
+            envelope.CALL: received.call,
+            envelope.HEARTBEAT: "true",
+        }
         try:
             await self._bus.publish(inbox, b"", properties=properties)
         except BusError as error:
             log.debug("No heartbeat could be sent to %s: %s", inbox.name, error)
+
+
+def _caller_of(received: Envelope) -> tuple[str | None, str]:
+    """Inbox and call: a client without calls of its own may give the id of another client."""
+    return received.reply_to, received.call
 
 
 @asynccontextmanager

@@ -152,7 +152,11 @@ class Results:
         """
         if received.reply_to is None:
             return
-        properties = {envelope.ID: received.id, envelope.LAST: "true" if last else "false"}
+        properties = {
+            envelope.ID: received.id,
+            envelope.CALL: received.call,
+            envelope.LAST: "true" if last else "false",
+        }
         if error:
             properties[envelope.ERROR] = error
         if sequence is not None:
