@@ -102,7 +102,7 @@ def messages(user: str) -> list[Sent]:
                 )
                 topic = DIALOGUE_RECORDED.name
         sent.append(Sent(topic, message, name, at))
-    failed = sent[0].message.model_copy(update={"answer": "No answer: the model is busy."})
+    failed = sent[0].message.model_copy(update={"answer": "", "succeeded": False})
     sent[0] = replace(sent[0], at=START + timedelta(seconds=20))  # the run was asked for again
     sent.insert(0, replace(sent[0], message=failed, at=START + timedelta(seconds=10)))
     fact = StoreFactRequest(user=user, content="I live in Paris", speaker=user)  # without a time

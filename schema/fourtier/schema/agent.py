@@ -138,7 +138,10 @@ class AgentResponse(Message):
 
 
 class InvocationEnded(InConversation):
-    """A run has ended. Everything that memory makes of the run is in this event."""
+    """A run has ended. Everything that memory makes of the run is in this event.
+
+    `answer` is empty where the run has failed: its error is not what the assistant said.
+    """
 
     run_id: Name
     question: LongText

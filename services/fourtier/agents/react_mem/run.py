@@ -228,7 +228,7 @@ class Run:
     async def _fail(self, step: int, error: CallFailedError) -> AgentResponse:
         """End a run that has no answer; memory gets the question all the same."""
         log.error("The run %s has no answer: %s", self._run_id, error)
-        await finish(self._publish_ended(f"No answer: {error}", succeeded=False))
+        await finish(self._publish_ended("", succeeded=False))
         return self._replies.failed(
             step, error.type, str(error), await self._metadata(""), self.usage
         )
