@@ -39,6 +39,9 @@ Name = Annotated[str, Field(min_length=1, max_length=512)]
 #: A name that may be left out.
 OptionalName = Annotated[str, Field(max_length=512)]
 
+#: The speaker of what the assistant says and stores.
+ASSISTANT = "assistant"
+
 #: A sentence or a paragraph: a fact, a goal, a step, a lesson, a search query.
 ShortText = Annotated[str, Field(max_length=8_000)]
 

@@ -1,9 +1,10 @@
 """The agent end to end: real services on a bus, a model that says what the script says."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -42,10 +43,12 @@ async def agent(
     *script: Any,
     without: tuple[str, ...] = (),
     archive: bool = False,
+    facts: Mapping[str, Any] = MappingProxyType({}),
     bus: str = "memory://",
     **parameters: Any,
 ) -> AsyncGenerator[tuple[RunningFlow, Client, ScriptedModel]]:
-    services = {name: values for name, values in ALL.items() if name not in without}
+    every = ALL | {"facts": dict(facts)}
+    services = {name: values for name, values in every.items() if name not in without}
     services |= {"agent": parameters} | ({"archive": {}} if archive else {})
     async with (
         scripted_model(*script) as model,

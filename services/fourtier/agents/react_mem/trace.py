@@ -133,11 +133,20 @@ class RunTrace:
 
     @property
     def for_user(self) -> str:
-        """What is to stand under the answer word for word; that of the latest action that says."""
-        texts = (
-            str(item.metadata[_FOR_USER]) for item in self.items[::-1] if _FOR_USER in item.metadata
-        )
-        return next(texts, "")
+        """What is to stand under the answer word for word.
+
+        Of several lists of what would be forgotten the latest one waits for a yes. A tool that
+        failed and then succeeded with the same arguments has not failed.
+        """
+        texts: dict[str, str] = {}
+        actions = {item.step: item.content for item in self.items if item.type == "action"}
+        for item in self.items:
+            if item.type == "observation":
+                failed = item.metadata.get("status") == "failed"
+                said = str(item.metadata.get(_FOR_USER, ""))
+                what = actions.get(item.step, "") if failed or not said else ""
+                texts[what] = said
+        return "\n\n".join(filter(None, texts.values()))
 
     @property
     def forgotten(self) -> str:

@@ -2,8 +2,8 @@
 
 import re
 
-from fourtier.memory.archive.entries import ASSISTANT
 from fourtier.models.text.proper_names import name_key, proper_names
+from fourtier.schema.message import ASSISTANT
 
 #: As imported dialogue names the user.
 _USER = "user"

@@ -14,10 +14,9 @@ from fourtier.runtime.service.stores.graph import Row, Value
 from fourtier.schema.agent import MEMORY_TOOL_NAMES, AgentStep, InvocationEnded
 from fourtier.schema.archive import ArchiveEntry, SourceKind, StoreDocumentRequest
 from fourtier.schema.conversations import DialogueTurn
-from fourtier.schema.message import Scope
+from fourtier.schema.message import ASSISTANT, Scope
 
 _NAMESPACE = uuid.UUID("3d7b54a9-6c0e-5b64-8f5e-2b0c8a1f97d3")
-ASSISTANT = "assistant"
 BLOCK = "block"
 #: How many names are kept: an entry is asked for its own some ten times while it is written, and so
 #: are those beside it.

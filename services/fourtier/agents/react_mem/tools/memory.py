@@ -22,7 +22,7 @@ from fourtier.schema.facts import (
     RetrieveFactsRequest,
     StoreFactRequest,
 )
-from fourtier.schema.message import Metadata, NotStored
+from fourtier.schema.message import ASSISTANT, Metadata, NotStored
 from fourtier.tools.contract import RunContext, Tool, ToolError
 
 MemoryToolName = Literal[
@@ -122,17 +122,21 @@ class RecallEpisodesTool(_MemoryTool):
         return episode_in_full(found.episode) if found.episode else _NO_SUCH_TASK
 
 
-#: What the model is told of a fact that is not stored.
+#: Why a fact is not stored, for the model and the user.
 _NOT_STORED: Mapping[NotStored, str] = {
-    "forgotten": "Not remembered: the user had this forgotten after it was said.",
-    "opted-out": "Not remembered: the user has opted out of memory.",
-    "expired": "Not remembered: it was said longer ago than facts are kept here.",
-    "evicted": "Not remembered: the memory is full, and newer facts have its place.",
+    "forgotten": "the user had this forgotten after it was said",
+    "opted-out": "the user has opted out of memory",
+    "expired": "it was said longer ago than facts are kept here",
+    "evicted": "the memory is full, and newer facts have its place",
 }
 
 
 class StoreFactTool(_MemoryTool):
-    """Store a fact."""
+    """Store a fact in the assistant's name.
+
+    A text that the model reads may talk it into a fact. So the fact is the assistant's: it
+    supersedes nothing that the user has said, and is no wish of theirs.
+    """
 
     spec = ToolSpec(
         name="store_fact",
@@ -141,11 +145,17 @@ class StoreFactTool(_MemoryTool):
     )
 
     async def run(self, arguments: Metadata, context: RunContext) -> str:
-        """Whether the fact was new."""
+        """Whether the fact was new.
+
+        Raises:
+            ToolError: it is not stored.
+        """
+        content = fact_to_store(arguments)
         stored = await context.caller.call(
             STORE_FACT,
             StoreFactRequest(
-                content=fact_to_store(arguments),
+                content=content,
+                speaker=ASSISTANT,
                 source=context.conversation_id,
                 invocation_id=context.run_id,
                 timestamp=context.said_at,
@@ -154,7 +164,7 @@ class StoreFactTool(_MemoryTool):
             ),
         )
         if stored.not_stored is not None:
-            return _NOT_STORED[stored.not_stored]
+            raise ToolError(f'"{content}" is not stored: {_NOT_STORED[stored.not_stored]}')
         if stored.redacted:
             return f"Remembered without what is not kept here: {', '.join(stored.redacted)}."
         return "Remembered." if stored.created else "That was known already."

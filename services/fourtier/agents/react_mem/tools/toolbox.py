@@ -95,7 +95,8 @@ class Toolbox:
             forgot = (
                 isinstance(tool, ForgetTool) and reason == too_late and "confirmed" in arguments
             )
-            return Observation(f"The tool {name} {reason}", "failed", forgot=forgot)
+            for_user = f"The tool {name} {reason}" if name in WRITING_TOOLS else ""
+            return Observation(f"The tool {name} {reason}", "failed", for_user, forgot=forgot)
 
     def _bounded(self, result: str) -> str:
         if len(result) > self._limit:
