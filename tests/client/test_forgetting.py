@@ -54,15 +54,16 @@ class Remembering:
 
 @asynccontextmanager
 async def remembering(data: Path) -> AsyncGenerator[Remembering]:
-    says = [Says(f"Noted: {HIDDEN}."), Says("Tea it is."), Says("Fine.")]
+    says = [Says("Tea it is."), Says(f"Noted: {HIDDEN}."), Says("Fine.")]
     async with (
         scripted_model(*says) as model,
         running_flow(data, ROAD, settings=model.settings) as flow,
         client_on(flow.bus) as client,
     ):
         here = Remembering(flow, client)
-        await client.answer(SAID, user="ann", conversation_id="h1", request_id="r1")
+        # In this order, so that the secret is in the prompt of no other run.
         await client.answer("I like green tea.", user="ann", conversation_id="h1", request_id="r2")
+        await client.answer(SAID, user="ann", conversation_id="h1", request_id="r1")
         await client.answer("I like green tea.", user="bob", conversation_id="h1", request_id="r1")
 
         async def learned() -> bool:

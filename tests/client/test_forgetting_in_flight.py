@@ -71,7 +71,10 @@ class Model:
 @asynccontextmanager
 async def flow(data: Path, **methods: str) -> AsyncGenerator[tuple[Client, Model]]:
     model = Model()
-    services = {**ROAD, **{name: {"method": method} for name, method in methods.items()}}
+    # No prompt has what another exchange said, so that each exchange is forgotten by itself.
+    agent = {"agent": {"fact-retrieval-top-k": 0, "archive-retrieval-top-k": 0}}
+    learning = {name: {"method": method} for name, method in methods.items()}
+    services = {**ROAD, **agent, **learning}
     async with (
         scripted_model(script=model.answer) as server,
         running_flow(data, services, settings=server.settings) as running,

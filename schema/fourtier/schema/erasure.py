@@ -38,6 +38,11 @@ class EraseRequest(Scoped):
     containing: tuple[ShortText, ...] = Field(
         default=(), max_length=MAX_ITEMS, description="texts; case, spacing and marks do not count"
     )
+    prompted_with: tuple[Name, ...] = Field(
+        default=(),
+        max_length=MAX_ITEMS,
+        description="ids of memories: exchanges whose prompt had one of them; for `conversations`",
+    )
     everything: bool = Field(default=False, description="all of the user's collection")
     dry_run: bool = False
 

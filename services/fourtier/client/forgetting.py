@@ -1,6 +1,6 @@
 """Forget for good: in every service, with tombstones, so that nothing of it comes back."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,14 +41,28 @@ class Forgotten:
     @property
     def number(self) -> int:
         """How many memories in all."""
-        parts = (
+        return sum(part.number for part in self._parts)
+
+    @property
+    def _parts(self) -> tuple[EraseResponse, ...]:
+        return (
             self.facts,
             self.episodes,
             self.conversations,
             self.working_memory,
             self.archive,
         )
-        return sum(part.number for part in parts)
+
+    def __add__(self, other: "Forgotten") -> "Forgotten":
+        """Both together."""
+        return Forgotten(
+            *(
+                EraseResponse(
+                    number=one.number + two.number, erased=(*one.erased, *two.erased)[:MAX_ITEMS]
+                )
+                for one, two in zip(self._parts, other._parts, strict=True)
+            )
+        )
 
 
 def statements_of(facts: Iterable[Fact]) -> list[Fact | Statement]:
@@ -114,7 +128,10 @@ class Forget(ScopedCalls):
         )
 
     async def fact(self, scope: Scope, fact_id: str, *, dry_run: bool = False) -> Forgotten:
-        """Forget a fact, the exchanges in which it was said, and what else repeats it."""
+        """Forget a fact, the exchanges that said it or had it in their prompt, and what repeats it.
+
+        An answer to a prompt with the fact may tell the fact in any words.
+        """
         known = await self.known(scope, [fact_id])
         return await self.facts(scope, known, fact_id, dry_run=dry_run)
 
@@ -124,29 +141,74 @@ class Forget(ScopedCalls):
         """Forget some facts, as `fact` does with one."""
         ids = tuple(dict.fromkeys([*(fact.id for fact in facts), *more_ids]))
         texts = texts_of(facts)
-        runs = tuple(
-            dict.fromkeys(each.invocation_id for each in statements_of(facts) if each.invocation_id)
-        )
-        said = {"ids": runs, "containing": texts, "dry_run": dry_run}
-        return Forgotten(
+        statements = statements_of(facts)
+        said = dict.fromkeys(each.invocation_id for each in statements if each.invocation_id)
+        told = await self._told(scope, ids, tuple(said), texts)
+        runs = dict.fromkeys([*said, *(each.invocation_id for each in told.erased)])
+        by_conversation: dict[str, list[str]] = {}
+        for conversation, run in [
+            *((each.source, each.invocation_id) for each in statements),
+            *((each.conversation_id, each.invocation_id) for each in told.erased),
+        ]:
+            if conversation and run:
+                by_conversation.setdefault(conversation, []).append(run)
+        selected = {"ids": tuple(runs)[:MAX_ITEMS], "containing": texts, "dry_run": dry_run}
+        # The record goes last: where this is cut off, it still says which exchanges were meant.
+        archive = await self._erase(ERASE_ARCHIVE, scope, **selected)
+        working_memory = await self._erase(ERASE_WORKING_MEMORY, scope, **selected)
+        episodes = await self._erase_episodes(scope, by_conversation, texts, dry_run=dry_run)
+        conversations = await self._erase(ERASE_CONVERSATIONS, scope, **selected)
+        done = Forgotten(
             facts=await self._erase(ERASE_FACTS, scope, ids=ids, dry_run=dry_run),
-            episodes=await self._erase_episodes(scope, facts, texts, dry_run=dry_run),
-            conversations=await self._erase(ERASE_CONVERSATIONS, scope, **said),
-            working_memory=await self._erase(ERASE_WORKING_MEMORY, scope, **said),
-            archive=await self._erase(ERASE_ARCHIVE, scope, **said),
+            episodes=episodes,
+            conversations=conversations,
+            working_memory=working_memory,
+            archive=archive,
+        )
+        if dry_run or max(told.number, len(runs)) <= MAX_ITEMS:
+            return done
+        return done + await self.facts(scope, facts, *more_ids)
+
+    async def _told(
+        self, scope: Scope, ids: Sequence[str], said: Sequence[str], texts: Sequence[str]
+    ) -> EraseResponse:
+        """The exchanges that said facts, repeat them or had their words in the prompt.
+
+        Args:
+            scope: of all of them.
+            ids: of the facts.
+            said: the ids of the exchanges in which they were said.
+            texts: their words.
+        """
+        entries = await self._erase(ERASE_ARCHIVE, scope, ids=said, containing=texts, dry_run=True)
+        memories = [*ids, *(each.id for each in entries.erased)]
+        return await self._erase(
+            ERASE_CONVERSATIONS,
+            scope,
+            ids=said,
+            containing=texts,
+            prompted_with=tuple(memories[:MAX_ITEMS]),
+            dry_run=True,
         )
 
     async def _erase_episodes(
-        self, scope: Scope, facts: Sequence[Fact], texts: Sequence[str], *, dry_run: bool
+        self,
+        scope: Scope,
+        runs: Mapping[str, Sequence[str]],
+        texts: Sequence[str],
+        *,
+        dry_run: bool,
     ) -> EraseResponse:
-        """Those that repeat texts, and those that tell of the exchanges in which facts were said.
+        """Those that repeat texts, and those that tell of some exchanges.
 
         A model may have told of them, or be about to, in words of its own.
+
+        Args:
+            scope: of all of them.
+            runs: the exchanges, by their conversation.
+            texts: words of facts.
+            dry_run: only say which.
         """
-        runs: dict[str, list[str]] = {}
-        for each in statements_of(facts):
-            if each.source and each.invocation_id:
-                runs.setdefault(each.source, []).append(each.invocation_id)
         selections: list[dict[str, Any]] = [{"containing": texts}] if texts else []
         selections += [
             {"conversation_id": conversation, "invocation_ids": tuple(dict.fromkeys(of_it))}

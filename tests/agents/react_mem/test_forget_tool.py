@@ -114,8 +114,9 @@ async def talking(data: Path, **parameters: Any) -> AsyncGenerator[Talk]:
         client_on(flow.bus) as client,
     ):
         talk = Talk(flow, client, model)
-        await talk.say(SAID, Says(f"{HIDDEN} it is."), conversation_id="h1", request_id="r1")
+        # In this order, so that the secret is in the prompt of no other run.
         await talk.say("I like green tea.", Says("Tea."), conversation_id="h1", request_id="r2")
+        await talk.say(SAID, Says(f"{HIDDEN} it is."), conversation_id="h1", request_id="r1")
 
         async def learned() -> bool:
             return len(await talk.facts()) == 2
@@ -401,7 +402,7 @@ async def test_a_streamed_answer_has_the_list_too(tmp_path: Path) -> None:
         ]
         text = "".join(reply.content for reply in replies)
         assert text.startswith("Shall I forget this?\n\nThis would be forgotten")
-        assert text.count(SAID) == 1
+        assert text.count("This would be forgotten for good") == 1
 
 
 @pytest.mark.parametrize("mode", ["read-only", "off"])

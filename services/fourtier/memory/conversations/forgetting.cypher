@@ -3,7 +3,7 @@ MATCH (c:Conversation)-[:INVOLVED]->(i:Invocation)
 WHERE c.scope = $scope AND i.scope = $scope AND i.said_at <= $until AND i.id > $after
 RETURN i.id AS id, c.id AS conversation, c.conversation_id AS conversation_id,
     i.invocation_id AS invocation_id, i.query AS query, i.summary AS summary, i.result AS result,
-    i.metadata AS metadata
+    i.metadata AS metadata, i.considered AS considered
 ORDER BY id
 LIMIT $limit
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from fourtier.engines.graph.queries import load_queries, over
 from fourtier.engines.timestamps import as_text
-from fourtier.memory.conversations.records import ConversationKey, InvocationRecord
+from fourtier.memory.conversations.records import ConversationKey, InvocationRecord, in_prompt
 from fourtier.memory.conversations.store import TOMBSTONES, ConversationStore
 from fourtier.memory.retention.opt_outs import OptOuts
 from fourtier.memory.tombstones.selection import Selection
@@ -25,6 +25,7 @@ class Exchange:
     Attributes:
         id: its name among the invocations of all conversations.
         conversation: the name of its conversation among those of all scopes.
+        considered: what was found for its prompt, as JSON text.
     """
 
     id: str
@@ -32,6 +33,7 @@ class Exchange:
     conversation_id: str
     invocation_id: str
     content: str
+    considered: str = ""
 
 
 class Forgetting:
@@ -161,6 +163,7 @@ def _from_row(row: Row) -> Exchange:
         conversation_id=str(row["conversation_id"]),
         invocation_id=str(row["invocation_id"]),
         content="\n".join(str(part) for part in said if part),
+        considered=str(row["considered"] or ""),
     )
 
 
@@ -169,6 +172,10 @@ def _is_selected(exchange: Exchange, selection: Selection) -> bool:
         return True
     if exchange.conversation_id == selection.conversation_id and (
         not selection.invocation_ids or exchange.invocation_id in selection.invocation_ids
+    ):
+        return True
+    if selection.prompted_with and not selection.prompted_with.isdisjoint(
+        in_prompt(exchange.considered)
     ):
         return True
     return selection.fits(exchange.content)

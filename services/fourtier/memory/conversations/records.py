@@ -24,6 +24,8 @@ from fourtier.schema.tiers import MemoryConsidered
 _CONSIDERED = TypeAdapter(tuple[MemoryConsidered, ...])
 _NAMESPACE = uuid.UUID("8f0f0f2e-3a55-5d0c-9d7e-6a1f5c2b7d41")
 
+#: How a memory is marked that was found and left out of the prompt.
+_NOT_IN_PROMPT = frozenset({"budget", "outdated"})
 #: Names of fields and punctuation of an invocation in an answer.
 _FRAME = 100
 #: What can differ between two versions of one invocation: texts, and what an older release has
@@ -225,6 +227,18 @@ class ConversationState:
 def _as_json(metadata: Metadata) -> str:
     """One text for equal metadata, in which its words are found as they are."""
     return json.dumps(metadata, sort_keys=True, ensure_ascii=False) if metadata else ""
+
+
+def in_prompt(considered: str) -> frozenset[str]:
+    """The ids of the memories whose words a run's prompt had.
+
+    Args:
+        considered: as a record has it.
+    """
+    if not considered:
+        return frozenset()
+    found = _CONSIDERED.validate_json(considered)
+    return frozenset(each.id for each in found if each.shown not in _NOT_IN_PROMPT)
 
 
 def to_run(row: Row) -> GetRunResponse:

@@ -34,6 +34,7 @@ class Selection:
     containing: Sequence[str]
     everything: bool
     document: str = ""
+    prompted_with: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, request: EraseRequest) -> Self:
@@ -46,6 +47,7 @@ class Selection:
             containing=[text for text in texts if text.strip()],
             everything=request.everything,
             document=request.document,
+            prompted_with=frozenset(request.prompted_with),
         )
 
     def fits(self, text: str) -> bool:

@@ -204,8 +204,13 @@ def _listed(preview: Preview, would: "Sequence[Forgotten]") -> str:
         'Say "yes" to forget all of it, or its numbers; with any other answer nothing is '
         f"forgotten. [{preview.mark}]"
     )
-    with_it = f"That is, with all that repeats it: {_counts(would)}, and this exchange."
-    return "\n".join(["This would be forgotten for good:", *lines, with_it, how])
+    exchanges = [each for part in would for each in part.conversations.erased][:_MAX_SHOWN]
+    with_it = [
+        "That is, with the exchanges that said it, repeat it or had it in their prompt: "
+        f"{_counts(would)}, and this exchange.",
+        *(_line("exchange", each.content) for each in exchanges),
+    ]
+    return "\n".join(["This would be forgotten for good:", *lines, *with_it, how])
 
 
 def _line(what: str, content: str) -> str:
