@@ -25,7 +25,7 @@ from fourtier.memory.facts.detector import MIN_PROBABILITY, Detector
 from fourtier.memory.facts.records import FactRecord
 from fourtier.models.contradictions.client import Contradict, Pair
 from fourtier.schema.message import Scope
-from tests.support.supersession import Turn, facts_of
+from tests.support.supersession import Turn, compare_all, facts_of
 
 DATA = Path(__file__).parent.parent.parent / "shared/data/longmemeval/cases"
 _BEGAN = datetime(2025, 1, 1, tzinfo=UTC)
@@ -54,6 +54,7 @@ async def stored(
             facts = [fact for number, turn in some for fact in await facts_of(scope, turn, number)]
             if facts:
                 await store.store(facts)
+                await compare_all(store)
         facts, _ = await store.page(scope, 100_000, 0, superseded=True)
     return facts
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry
 
 from fourtier.agents.react_mem.metrics import TIERS_LEFT_OUT
+from fourtier.memory.facts.comparisons import POSTPONED
 from fourtier.memory.learning.commands import UNSUPPORTED
 from fourtier.memory.learning.fallback import FALLBACKS
 from fourtier.memory.learning.learned import REJECTED
@@ -101,6 +102,7 @@ def _measure_everything() -> None:
     REJECTED.add(1, {"messaging.consumer.group.name": service})
     FALLBACKS.add(1, {"messaging.consumer.group.name": service, "error.type": "model-rejected"})
     UNSUPPORTED.add(1, {})
+    POSTPONED.add(1, {})
     count_not_stored("fact", "quota")
     count_removed("fact", "evicted", 1)
     REDACTED.add(1, {"fourtier.privacy.kind": "iban", "messaging.consumer.group.name": service})

@@ -40,10 +40,10 @@ TURN = {
     "transaction working-memory": 2,
     "transaction conversations": 1,
     "transaction archive": 1,
-    "transaction facts": 1,
+    "transaction facts": 2,  # the fact, and that it has been compared with similar ones
     "points written": 2,
-    # The question to search with, question and answer in the archive, and the fact.
-    "text to embed": 4,
+    # The question to search with, question and answer in the archive, and the fact twice.
+    "text to embed": 5,
     "completion": 1,
 }
 WRITTEN = {name: times for name, times in TURN.items() if name.startswith(("transa", "points"))}
@@ -150,7 +150,7 @@ async def test_a_turn_with_a_tool(tmp_path: Path, costs: Counter[str]) -> None:
     expected = TURN | {
         "working-memory.append": 3,
         "transaction working-memory": 4,
-        "text to embed": 5,  # the tool's result is in the archive, too
+        "text to embed": 6,  # the tool's result is in the archive, too
         "completion": 2,
     }
     assert await cost_of_a_turn(tmp_path, costs, divides, expected) == expected

@@ -23,6 +23,7 @@ from fourtier.schema.conversations import DialogueTurn
 from fourtier.schema.message import Scope
 
 DIALOGUES = Path(__file__).parent.parent / "data" / "supersession"
+_COMPARED_AT_ONCE = 1_000
 _MAX_STATEMENTS = 50
 #: A question is answered when the right fact is the first one.
 _TOP = 5
@@ -145,6 +146,7 @@ async def run(
                 for fact in await facts_of(scope, each.turns[number], number)
             ]
         )
+        await compare_all(store)
     counts = Counts()
     for scope, each in scopes.items():
         facts, _ = await store.page(scope, 1_000, 0, superseded=True)
@@ -152,6 +154,12 @@ async def run(
         if ask and each.ask is not None:
             counts.add(await _asked(store, scope, each.ask))
     return counts
+
+
+async def compare_all(store: FactStore) -> None:
+    """Compare all facts that wait for it, as the service does beside the writes."""
+    while waiting := await store.uncompared(_COMPARED_AT_ONCE):
+        await store.compare(waiting)
 
 
 async def facts_of(scope: Scope, turn: Turn, number: int) -> list[ScopedFact]:

@@ -166,9 +166,7 @@ async def test_a_last_step_that_failed_makes_a_failure(
 
 
 async def test_a_run_without_an_answer_is_a_failure(extraction: Extraction) -> None:
-    await extraction.tell(
-        run("Book a flight", steps=[SEARCH, BOOK], answer="", succeeded=False)
-    )
+    await extraction.tell(run("Book a flight", steps=[SEARCH, BOOK], answer="", succeeded=False))
 
     assert (await extraction.episodes.next()).result == "failure"
 

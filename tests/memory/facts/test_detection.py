@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from fourtier.memory.facts.detector import Detector
-from fourtier.memory.facts.store import FactStore
+from fourtier.memory.facts.graph import ScopedFact
+from fourtier.memory.facts.store import FactStore, Stored
 from fourtier.models.contradictions.client import Pair
 from tests.memory.facts.stores import ANN, BOB, Opened, at, opened, said
 
@@ -25,8 +26,11 @@ class Model:
 
     asked: list[Pair] = field(default_factory=list)
     others: dict[frozenset[str], float] = field(default_factory=dict)
+    broken: bool = False
 
     async def __call__(self, pairs: Sequence[Pair]) -> list[float]:
+        if self.broken:
+            raise ConnectionError(f"asked of {len(pairs)} pairs, the embeddings service is away")
         self.asked += pairs
         return [self._probability({*pair}) for pair in pairs]
 
@@ -45,8 +49,18 @@ class Detecting:
     model: Model
 
     async def say(self, content: str, hours: int, **fields: str) -> str:
-        (stored,) = await self.facts.store([said(content, hours, **fields)])
+        (stored,) = await self.store([said(content, hours, **fields)])
         return stored.id
+
+    async def store(self, stated: Sequence[ScopedFact]) -> list[Stored]:
+        """Store, and compare as the service does beside the writes."""
+        stored = await self.facts.store(stated)
+        await self.compare()
+        return stored
+
+    async def compare(self) -> None:
+        """Compare what waits for it."""
+        await self.facts.compare(await self.facts.uncompared(100))
 
     async def valid(self) -> list[str]:
         facts, _ = await self.facts.page(ANN, 20, 0, superseded=False)
@@ -78,10 +92,13 @@ async def test_the_newer_of_two_that_contradict_stands(store: Detecting) -> None
     assert (fact.superseded_by, fact.valid_until) == (new, said(FEMKE, 3).fact.stated_at)
 
 
-async def test_the_answer_says_what_was_superseded(store: Detecting) -> None:
-    old = await store.say(KEMAL, 1)
-    (stored,) = await store.facts.store([said(FEMKE, 2)])
-    assert stored.superseded == (old,)
+async def test_no_write_waits_for_the_model(store: Detecting) -> None:
+    await store.say(KEMAL, 1)
+    await store.facts.store([said(FEMKE, 2)])
+    assert store.model.asked == []
+    await store.compare()
+    assert await store.valid() == [FEMKE]
+    assert await store.facts.uncompared(10) == {}
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(4))))
@@ -92,7 +109,7 @@ async def test_any_order_and_any_batches_end_the_same(
     async with opened(tmp_path) as opened_store:
         store = detecting(opened_store)
         for batch in (order[:2], order[2:], order):
-            await store.facts.store([said_so[number] for number in batch])
+            await store.store([said_so[number] for number in batch])
         facts, _ = await store.facts.page(ANN, 20, 0, superseded=True)
     femke, nadia = said_so[1].fact, said_so[2].fact
     assert [(fact.content, fact.valid_until, fact.superseded_by) for fact in facts] == [
@@ -114,7 +131,7 @@ async def test_what_is_said_again_beside_what_contradicts_it_loses_no_statement(
     store: Detecting,
 ) -> None:
     await store.say(KEMAL, 1)
-    await store.facts.store([said(FEMKE, 2), said(KEMAL, 3)])
+    await store.store([said(FEMKE, 2), said(KEMAL, 3)])
     facts, _ = await store.facts.page(ANN, 20, 0, superseded=True)
     kemal, femke = (next(each for each in facts if each.content == one) for one in (KEMAL, FEMKE))
     assert (kemal.valid, femke.valid) == (True, False)
@@ -138,14 +155,14 @@ async def test_the_model_is_not_asked_about_small_talk(store: Detecting) -> None
 
 async def test_nothing_of_another_scope_or_speaker_is_compared(store: Detecting) -> None:
     await store.say(KEMAL, 1, speaker="Ida")
-    await store.facts.store([said(KEMAL, 1, BOB)])
+    await store.store([said(KEMAL, 1, BOB)])
     await store.say(FEMKE, 2)
     assert store.model.asked == []
     assert await store.valid() == [FEMKE, KEMAL]
 
 
 async def test_of_those_said_in_one_message_none_supersedes_another(store: Detecting) -> None:
-    await store.facts.store([said(KEMAL, 1), said(FEMKE, 1)])
+    await store.store([said(KEMAL, 1), said(FEMKE, 1)])
     assert {*await store.valid()} == {KEMAL, FEMKE}
 
 
@@ -169,7 +186,7 @@ async def test_what_is_known_is_not_compared_again(store: Detecting) -> None:
 async def test_only_what_is_similar_is_compared(tmp_path: Path) -> None:
     async with opened(tmp_path) as opened_store:
         store = detecting(opened_store, min_similarity=0.999)
-        await store.facts.store([said(KEMAL, 1), said(OTHER, 2)])
+        await store.store([said(KEMAL, 1), said(OTHER, 2)])
         await store.say(FEMKE, 3)
         assert store.model.asked == []
 
@@ -181,17 +198,26 @@ async def test_long_statements_are_not_compared(store: Detecting) -> None:
     assert len(await store.valid()) == 2
 
 
-async def test_when_the_model_fails_nothing_is_stored(tmp_path: Path) -> None:
-    async def broken(pairs: Sequence[Pair]) -> list[float]:
-        raise ConnectionError(f"asked of {len(pairs)} pairs, the embeddings service is away")
+async def test_when_the_model_fails_all_is_stored_and_compared_later(store: Detecting) -> None:
+    await store.say(KEMAL, 1)
+    await store.facts.store([said(FEMKE, 2)])
+    store.model.broken = True
+    with pytest.raises(ConnectionError):
+        await store.compare()
+    assert await store.valid() == [FEMKE, KEMAL]
 
-    async with opened(tmp_path) as store:
-        await store.say(KEMAL, 1)
-        detector = Detector(broken, min_similarity=-1)
-        facts = FactStore(store.graph, store.vectors, store.embedder, detector=detector)
-        with pytest.raises(ConnectionError):
-            await facts.store([said(FEMKE, 2)])
-        assert await store.found("hotels") == [KEMAL]
+    store.model.broken = False
+    await store.compare()
+    assert await store.valid() == [FEMKE]
+
+
+async def test_a_fact_that_is_forgotten_before_it_is_compared_stays_away(store: Detecting) -> None:
+    await store.say(KEMAL, 1)
+    (new,) = await store.facts.store([said(FEMKE, 2)])
+    waiting = await store.facts.uncompared(10)
+    await store.facts.forget(ANN, new.id, at(3))
+    await store.facts.compare(waiting)
+    assert await store.valid() == [KEMAL]
 
 
 async def test_forgetting_the_scope_leaves_nothing_of_what_was_detected(store: Detecting) -> None:
@@ -207,7 +233,7 @@ async def test_in_doubt_both_are_valid_and_each_names_the_other(
 ) -> None:
     both = [said(KEMAL, 1), said(OFTEN, 2)]
     for number in order:
-        await store.facts.store([both[number]])
+        await store.store([both[number]])
     kemal, often = (each.fact.id for each in both)
 
     facts, _ = await store.facts.page(ANN, 20, 0, superseded=False)
@@ -248,7 +274,7 @@ async def test_of_siblings_only_that_one_is_over_that_is_contradicted_most(
     store.model.others = {frozenset({TICKET, TAKEN}): 0.99, frozenset({SIBLING, TAKEN}): 0.97}
     three = [said(TICKET, 1), said(SIBLING, 2), said(TAKEN, 3)]
     for number in order:
-        await store.facts.store([three[number]])
+        await store.store([three[number]])
     assert await store.valid() == [TAKEN, SIBLING]
 
 
@@ -263,7 +289,7 @@ async def test_what_was_another_value_of_the_same_is_over_too(
     }
     three = [said(TICKET, 1), said(AGAIN, 2), said(TAKEN, 3)]
     for number in order:
-        await store.facts.store([three[number]])
+        await store.store([three[number]])
     assert await store.valid() == [TAKEN]
 
 

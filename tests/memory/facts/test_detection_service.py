@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from fourtier.runtime.errors import CallFailedError
+from fourtier.memory.facts.detection import Detection
+from fourtier.memory.facts.detector import MIN_PROBABILITY, MIN_SIMILARITY
+from fourtier.models.contradictions.lazy import LazyCrossEncoder
+from fourtier.runtime.errors import CallFailedError, StartupError
 from fourtier.schema.embeddings import (
     DETECT_CONTRADICTIONS,
     DetectContradictionsRequest,
@@ -15,6 +18,7 @@ from fourtier.schema.embeddings import (
 )
 from fourtier.schema.facts import LIST_FACTS, STORE_FACT, ListFactsRequest, StoreFactRequest
 from tests.support.flow import RunningFlow, running_flow
+from tests.support.waiting import wait_until
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 SAID = (
@@ -24,31 +28,78 @@ SAID = (
 )
 
 
-async def valid(flow: RunningFlow) -> set[str]:
-    """Say the three, and list what is valid."""
+async def say(flow: RunningFlow) -> None:
+    """Say the three, a day after each other."""
     for number, content in enumerate(SAID):
         at = START + timedelta(days=number)
         await flow.caller.call(
             STORE_FACT, StoreFactRequest(user="ann", content=content, timestamp=at)
         )
+
+
+async def valid(flow: RunningFlow) -> set[str]:
+    """List what is valid."""
     listed = await flow.caller.call(LIST_FACTS, ListFactsRequest(user="ann"))
     return {fact.content for fact in listed.facts}
 
 
+async def test_the_older_of_two_that_contradict_is_superseded(tmp_path: Path) -> None:
+    async with running_flow(tmp_path, {"facts": {}, "embeddings": {}}) as flow:
+        await say(flow)
+
+        async def superseded() -> bool:
+            return await valid(flow) == {*SAID[1:]}
+
+        await wait_until(superseded)
+
+
 @pytest.mark.parametrize(
-    ("parameters", "left"),
+    ("parameters", "expected"),
     [
-        ({}, {*SAID[1:]}),
-        ({"detect-contradictions": False}, {*SAID}),
-        ({"contradiction-similarity": 1.0}, {*SAID}),
-        ({"contradiction-probability": 1.0}, {*SAID}),
+        ({"detect-contradictions": False}, []),
+        ({"contradiction-similarity": 1.0}, [(1.0, MIN_PROBABILITY)]),
+        ({"contradiction-probability": 1.0}, [(MIN_SIMILARITY, 1.0)]),
     ],
 )
-async def test_the_older_of_two_that_contradict_is_superseded_unless_a_flow_wants_otherwise(
-    tmp_path: Path, parameters: Mapping[str, Any], left: set[str]
+async def test_a_flow_says_what_is_compared_and_believed(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    parameters: Mapping[str, Any],
+    expected: list[tuple[float, float]],
 ) -> None:
+    used: list[tuple[float, float]] = []
+    find = Detection.find
+
+    async def watched(self: Detection, new: Any) -> Any:
+        if self._detector is not None:
+            used.append((self._detector.min_similarity, self._detector.min_probability))
+        return await find(self, new)
+
+    monkeypatch.setattr(Detection, "find", watched)
     async with running_flow(tmp_path, {"facts": parameters, "embeddings": {}}) as flow:
-        assert await valid(flow) == left
+        await say(flow)
+        await wait_until(lambda: used[:1] == expected)
+        assert await valid(flow) == {*SAID}
+
+
+async def test_facts_are_stored_while_the_model_is_away_and_compared_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    def broken(*_: Any) -> list[float]:
+        raise StartupError("the bundled model has another digest")
+
+    services: dict[str, Any] = {"facts": {}, "embeddings": {}}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LazyCrossEncoder, "__call__", broken)
+        async with running_flow(tmp_path, services) as flow:
+            await say(flow)
+            assert await valid(flow) == {*SAID}
+    async with running_flow(tmp_path, services) as flow:
+
+        async def superseded() -> bool:
+            return await valid(flow) == {*SAID[1:]}
+
+        await wait_until(superseded)
 
 
 async def test_pairs_are_answered_in_their_order(tmp_path: Path) -> None:

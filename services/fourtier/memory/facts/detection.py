@@ -1,9 +1,10 @@
 """Finding what leaves older statements untrue, beyond what the rules read in the words.
 
-Candidates come from the index: what the same person has said that is similar. A model compares the
-two, each as the older one, because what is told of later may have been said before. So the order in
-which statements arrive changes nothing; which of the two is the newer one is seen when they are
-resolved.
+A fact is stored first and compared afterwards, so that no write waits for the model, or fails with
+it. Candidates come from the index: what the same person has said that is similar. A model compares
+the two, each as the older one, because what is told of later may have been said before. So the
+order in which statements arrive changes nothing; which of the two is the newer one is seen when
+they are resolved.
 """
 
 import asyncio
@@ -44,7 +45,6 @@ class Detected:
             its probability.
         doubts: by id, the facts that may contradict a fact; each of the two has the other.
         others: by id, the facts of which something was detected that are not new.
-        vectors: by their texts, of the new facts that were compared.
     """
 
     contradicts: defaultdict[str, dict[str, float]] = field(
@@ -52,7 +52,6 @@ class Detected:
     )
     doubts: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     others: Mapping[str, ScopedFact] = field(default_factory=dict)
-    vectors: Mapping[str, Vector] = field(default_factory=dict)
 
     def add(self, older: ScopedFact, newer: ScopedFact, probability: float, *, sure: float) -> None:
         """Note two of which one may leave the other untrue."""
@@ -85,16 +84,17 @@ class Detection:
         self._index = index
         self._detector = detector
 
+    def wants(self, scoped: ScopedFact) -> bool:
+        """Whether a fact is to be compared."""
+        comparable = _is_said_by_user(scoped) and len(scoped.fact.content) <= _LONGEST
+        return self._detector is not None and comparable
+
     async def find(self, new: Mapping[str, ScopedFact]) -> Detected:
         """Compare new facts with those that are similar, and with each other.
 
         Raises: what the index and the model raise.
         """
-        compared = [
-            each
-            for each in new.values()
-            if _is_said_by_user(each) and len(each.fact.content) <= _LONGEST
-        ]
+        compared = [each for each in new.values() if self.wants(each)]
         if self._detector is None or not compared:
             return Detected()
         embedded = await self._index.embedded(compared)
@@ -111,7 +111,7 @@ class Detection:
             if not has_happened(older.fact)
         ]
         probabilities = await self._compare(self._detector, both_ways)
-        found = Detected(vectors=embedded)
+        found = Detected()
         for (older, newer), probability in zip(both_ways, probabilities, strict=True):
             if probability >= self._detector.min_doubt:
                 found.add(older, newer, probability, sure=self._detector.min_probability)

@@ -231,6 +231,11 @@ class FactGraph:
             ScopedFact(Scope.of_key(str(row["scope"])), FactRecord.from_row(row)) for row in rows
         ]
 
+    async def uncompared(self, limit: int) -> dict[str, Scope]:
+        """Facts of any scopes that no model has compared yet, by their ids."""
+        rows = await self._graph.read(None, self._queries["uncompared"], limit=limit)
+        return {str(row["id"]): Scope.of_key(str(row["scope"])) for row in rows}
+
     async def number(self) -> int:
         """How many facts all scopes have in sum."""
         rows = await self._graph.read(None, self._queries["number"])

@@ -87,25 +87,20 @@ class FactIndex:
             found += [each for each in facts_of_scope if here.get(each.fact.id) != payload_of(each)]
         return found
 
-    async def points(
-        self, facts: Sequence[ScopedFact], known: Mapping[str, Vector] = _NONE
-    ) -> dict[Scope, list[Point]]:
-        """The points of facts; `known` are texts that have been embedded just now."""
-        vectors = {**known, **await self.embedded(facts, known)}
+    async def points(self, facts: Sequence[ScopedFact]) -> dict[Scope, list[Point]]:
+        """The points of facts, with their texts embedded."""
+        vectors = await self.embedded(facts)
         points: defaultdict[Scope, list[Point]] = defaultdict(list)
         for each in facts:
             points[each.scope].append(_point(each, vectors[text_of(each.fact)]))
         return points
 
-    async def embedded(
-        self, facts: Iterable[ScopedFact], known: Mapping[str, Vector] = _NONE
-    ) -> dict[str, Vector]:
-        """The texts of facts with their vectors, but those that are known; in one batch."""
-        texts = dict.fromkeys(text_of(each.fact) for each in facts)
-        unknown = [text for text in texts if text not in known]
+    async def embedded(self, facts: Iterable[ScopedFact]) -> dict[str, Vector]:
+        """The texts of facts with their vectors, in one batch."""
+        texts = list(dict.fromkeys(text_of(each.fact) for each in facts))
         vectors: dict[str, Vector] = {}
-        for start in range(0, len(unknown), _TEXTS_AT_ONCE):
-            some = unknown[start : start + _TEXTS_AT_ONCE]
+        for start in range(0, len(texts), _TEXTS_AT_ONCE):
+            some = texts[start : start + _TEXTS_AT_ONCE]
             vectors |= dict(zip(some, await self._embed(some), strict=True))
         return vectors
 

@@ -32,7 +32,7 @@ SET f.scope = row.scope, f.content = row.content, f.source = row.source, f.kind 
     f.subject = row.subject, f.attribute = row.attribute, f.slot = row.slot,
     f.first_stated_at = row.first_stated_at, f.stated_at = row.stated_at,
     f.valid_until = row.valid_until, f.superseded_by = row.superseded_by,
-    f.metadata = row.metadata, f.replaces = row.replaces,
+    f.metadata = row.metadata, f.uncompared = row.uncompared, f.replaces = row.replaces,
     f.contradicts = row.contradicts, f.doubts = row.doubts,
     f.possible_conflicts = row.possible_conflicts, f.earlier = row.earlier
 
@@ -44,7 +44,7 @@ SET f.scope = row.scope, f.content = row.content, f.source = row.source, f.kind 
     f.subject = row.subject, f.attribute = row.attribute, f.slot = row.slot,
     f.first_stated_at = row.first_stated_at, f.stated_at = row.stated_at,
     f.valid_until = row.valid_until, f.superseded_by = row.superseded_by,
-    f.metadata = row.metadata, f.replaces = row.replaces,
+    f.metadata = row.metadata, f.uncompared = row.uncompared, f.replaces = row.replaces,
     f.contradicts = row.contradicts, f.doubts = row.doubts,
     f.possible_conflicts = row.possible_conflicts, f.earlier = row.earlier
 
@@ -57,6 +57,7 @@ RETURN f.scope AS scope, f.id AS id, f.content AS content, f.source AS source, f
     f.subject AS subject, f.attribute AS attribute, f.slot AS slot,
     f.first_stated_at AS first_stated_at, f.stated_at AS stated_at,
     f.valid_until AS valid_until, f.superseded_by AS superseded_by, f.metadata AS metadata,
+    coalesce(f.uncompared, '') AS uncompared,
     coalesce(f.replaces, '') AS replaces,
     coalesce(f.contradicts, '') AS contradicts, coalesce(f.doubts, '') AS doubts,
     coalesce(f.possible_conflicts, '') AS possible_conflicts, coalesce(f.earlier, '') AS earlier
@@ -71,6 +72,7 @@ RETURN g.id AS id, g.content AS content, g.source AS source, g.kind AS kind,
     g.subject AS subject, g.attribute AS attribute, g.slot AS slot,
     g.first_stated_at AS first_stated_at, g.stated_at AS stated_at,
     g.valid_until AS valid_until, g.superseded_by AS superseded_by, g.metadata AS metadata,
+    coalesce(g.uncompared, '') AS uncompared,
     coalesce(g.replaces, '') AS replaces,
     coalesce(g.contradicts, '') AS contradicts, coalesce(g.doubts, '') AS doubts,
     coalesce(g.possible_conflicts, '') AS possible_conflicts, coalesce(g.earlier, '') AS earlier
@@ -85,6 +87,7 @@ RETURN g.id AS id, g.content AS content, g.source AS source, g.kind AS kind,
     g.subject AS subject, g.attribute AS attribute, g.slot AS slot,
     g.first_stated_at AS first_stated_at, g.stated_at AS stated_at,
     g.valid_until AS valid_until, g.superseded_by AS superseded_by, g.metadata AS metadata,
+    coalesce(g.uncompared, '') AS uncompared,
     coalesce(g.replaces, '') AS replaces,
     coalesce(g.contradicts, '') AS contradicts, coalesce(g.doubts, '') AS doubts,
     coalesce(g.possible_conflicts, '') AS possible_conflicts, coalesce(g.earlier, '') AS earlier
@@ -101,6 +104,7 @@ RETURN g.id AS id, g.content AS content, g.source AS source, g.kind AS kind,
     g.subject AS subject, g.attribute AS attribute, g.slot AS slot,
     g.first_stated_at AS first_stated_at, g.stated_at AS stated_at,
     g.valid_until AS valid_until, g.superseded_by AS superseded_by, g.metadata AS metadata,
+    coalesce(g.uncompared, '') AS uncompared,
     coalesce(g.replaces, '') AS replaces,
     coalesce(g.contradicts, '') AS contradicts, coalesce(g.doubts, '') AS doubts,
     coalesce(g.possible_conflicts, '') AS possible_conflicts, coalesce(g.earlier, '') AS earlier
@@ -118,6 +122,7 @@ RETURN g.scope AS scope, g.id AS id, g.content AS content, g.source AS source, g
     g.subject AS subject, g.attribute AS attribute, g.slot AS slot,
     g.first_stated_at AS first_stated_at, g.stated_at AS stated_at,
     g.valid_until AS valid_until, g.superseded_by AS superseded_by, g.metadata AS metadata,
+    coalesce(g.uncompared, '') AS uncompared,
     coalesce(g.replaces, '') AS replaces,
     coalesce(g.contradicts, '') AS contradicts, coalesce(g.doubts, '') AS doubts,
     coalesce(g.possible_conflicts, '') AS possible_conflicts, coalesce(g.earlier, '') AS earlier
@@ -179,3 +184,9 @@ DETACH DELETE f
 MATCH (f:Fact)
 WHERE f.scope = $scope AND f.stated_at <= $until
 DETACH DELETE f
+
+// uncompared: Read facts that no model has compared yet.
+MATCH (f:Fact)
+WHERE f.uncompared <> ''
+RETURN f.id AS id, f.scope AS scope
+LIMIT $limit

@@ -27,6 +27,8 @@ class FactRecord:
         first_stated_at: since when it is known.
         stated_at: when it was said last; decides which fact of a slot is the newest.
         valid_until: when a newer one superseded it; `OPEN` while it is valid.
+        uncompared: `yes` until a model has compared it with similar facts; empty afterwards, and
+            for what no model compares.
         replaces: ids of facts that it supersedes as whoever stated it understood them.
         contradicts: ids of facts that it leaves untrue where it is the newer one, each with the
             probability that a model gave; see `detection.py`.
@@ -50,6 +52,7 @@ class FactRecord:
     valid_until: str
     superseded_by: str
     metadata: str
+    uncompared: str = ""
     replaces: tuple[str, ...] = ()
     contradicts: tuple[tuple[str, float], ...] = ()
     doubts: tuple[str, ...] = ()

@@ -60,6 +60,7 @@ from fourtier.schema.opt_out import OPT_OUT_FACTS, OptOutRequest, OptOutResponse
 from fourtier.schema.status import StoreCount
 
 if TYPE_CHECKING:
+    from fourtier.memory.facts.comparisons import Comparisons
     from fourtier.memory.facts.retention import FactMemories, RetainedFacts
     from fourtier.memory.facts.store import FactStore, Stored
 
@@ -79,8 +80,10 @@ class FactsService(Service):
         *,
         privacy: Privacy,
         opt_outs: OptOuts,
+        comparisons: "Comparisons",
         about_similarity: float,
     ) -> None:
+        self._comparisons = comparisons
         self._store = store
         self._facts = facts
         self._memories = memories
@@ -97,6 +100,7 @@ class FactsService(Service):
     ) -> AsyncGenerator[Self]:
         """Open the graph and the vectors."""
         # The words that facts are compared by need the package of an engine.
+        from fourtier.memory.facts.comparisons import comparisons  # noqa: PLC0415
         from fourtier.memory.facts.retention import FactMemories, RetainedFacts  # noqa: PLC0415
         from fourtier.memory.facts.store import FactStore  # noqa: PLC0415
 
@@ -118,6 +122,14 @@ class FactsService(Service):
             await stack.enter_async_context(
                 periodic("The sweep of facts", parameters.sweep_seconds, retention.sweep)
             )
+            compared = await stack.enter_async_context(comparisons(store))
+            await stack.enter_async_context(
+                periodic(
+                    "The search for facts that wait for a comparison",
+                    parameters.sweep_seconds,
+                    compared.find_waiting,
+                )
+            )
             facts = RetainedFacts(store, memories, retention) if retention.is_limited else store
             yield cls(
                 store,
@@ -125,6 +137,7 @@ class FactsService(Service):
                 memories,
                 privacy=context.privacy,
                 opt_outs=opt_outs,
+                comparisons=compared,
                 about_similarity=parameters.about_similarity,
             )
 
@@ -139,6 +152,8 @@ class FactsService(Service):
     @answer_batch(STORE_FACT)
     async def store(self, requests: Sequence[StoreFactRequest]) -> list[StoreFactResponse]:
         """Write a batch of what has arrived: one embedding call, one transaction.
+
+        New facts are compared with similar ones afterwards, beside the writes of others.
 
         Raises:
             PersonalDataError: one of them has personal data that the flow rejects.
@@ -156,6 +171,13 @@ class FactsService(Service):
             for each, received in zip(cleaned, current_envelopes(), strict=True)
         ]
         stored = await self._facts.store(stated)
+        self._comparisons.add(
+            {
+                done.id: each.scope
+                for each, done in zip(stated, stored, strict=True)
+                if done.created and self._store.wants_comparison(each)
+            }
+        )
         return [_stored(each, clean.counts) for each, clean in zip(stored, cleaned, strict=True)]
 
     @answer(RETRIEVE_FACTS)

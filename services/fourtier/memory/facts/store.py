@@ -18,10 +18,10 @@ from datetime import UTC, datetime
 
 from fourtier.engines.completeness import IndexCompleteness
 from fourtier.engines.graph.conflicts import retry_on_conflict
-from fourtier.memory.facts.detection import Detection
+from fourtier.memory.facts.detection import Detected, Detection
 from fourtier.memory.facts.detector import Detector
 from fourtier.memory.facts.forgetting import FactForgetting, said
-from fourtier.memory.facts.graph import TOMBSTONES, FactGraph, ScopedFact
+from fourtier.memory.facts.graph import TOMBSTONES, FactGraph, ScopedFact, Versions
 from fourtier.memory.facts.index import REBUILD, FactIndex
 from fourtier.memory.facts.index_sync import IndexSync
 from fourtier.memory.facts.mentions import keys_of, mentions_any
@@ -140,19 +140,78 @@ class FactStore:
     async def _write(self, stated: Sequence[ScopedFact]) -> _Written:
         """Write the stated facts and those that they bear on.
 
-        What must be embedded is embedded before the graph changes: it may fail.
-
         Raises:
             ConflictError: another writer has changed one of the scopes meanwhile.
         """
         versions = await self._graph.versions({each.scope for each in stated})
         known = await self._graph.by_ids({each.fact.id: each.scope for each in stated})
-        facts = _merged(stated, known)
+        facts = {
+            name: self._to_compare(each) if name not in known else each
+            for name, each in _merged(stated, known).items()
+        }
+        return await self._write_resolved(facts, known, versions)
+
+    def wants_comparison(self, scoped: ScopedFact) -> bool:
+        """Whether a fact that is new is to be compared once it is stored."""
+        return self._detection.wants(scoped)
+
+    def _to_compare(self, scoped: ScopedFact) -> ScopedFact:
+        if not self._detection.wants(scoped):
+            return scoped
+        return replace(scoped, fact=replace(scoped.fact, uncompared="yes"))
+
+    async def uncompared(self, limit: int) -> dict[str, Scope]:
+        """Facts of any scopes that no model has compared yet, by their ids."""
+        return await self._graph.uncompared(limit)
+
+    async def compare(self, waiting: Mapping[str, Scope]) -> None:
+        """Compare stored facts with those that are similar, and supersede what they leave untrue.
+
+        Raises: what the model raises; the facts stay as they are then.
+        """
+        facts = await self._graph.by_ids(waiting)
         detected = await self._detection.find(
-            {name: each for name, each in facts.items() if name not in known}
+            {name: ScopedFact(waiting[name], fact) for name, fact in facts.items()}
         )
-        known = {**known, **{name: each.fact for name, each in detected.others.items()}}
-        facts = detected.applied({**detected.others, **facts})
+        scopes = {name: waiting[name] for name in facts}
+        scopes |= {name: each.scope for name, each in detected.others.items()}
+        written = await retry_on_conflict(lambda: self._write_compared(detected, scopes))
+        await self._index_sync.bring_in_step(written.unindexed)
+
+    async def _write_compared(self, detected: Detected, scopes: Mapping[str, Scope]) -> _Written:
+        """Write what was detected of facts, as far as they are still there.
+
+        Raises:
+            ConflictError: as `_write`.
+        """
+        versions = await self._graph.versions(scopes.values())
+        known = await self._graph.by_ids(scopes)
+        facts = detected.applied(
+            {
+                name: ScopedFact(scopes[name], replace(fact, uncompared=""))
+                for name, fact in known.items()
+            }
+        )
+        return await self._write_resolved(facts, known, versions)
+
+    async def _write_resolved(
+        self,
+        facts: Mapping[str, ScopedFact],
+        known: Mapping[str, FactRecord],
+        versions: Versions,
+    ) -> _Written:
+        """Write facts, and those that they bear on.
+
+        What must be embedded is embedded before the graph changes: it may fail.
+
+        Args:
+            facts: as they are to be.
+            known: those of them that are stored, as they are.
+            versions: of their scopes, read before `known`.
+
+        Raises:
+            ConflictError: another writer has changed one of the scopes meanwhile.
+        """
         related = await read_related(self._graph, facts, _slots(known, facts))
         await self._graph.require_versions(
             versions,
@@ -163,7 +222,7 @@ class FactStore:
         by_id = {**related.naming, **{name: each.fact for name, each in every.items()}}
         resolved = resolve_slots(every, replacing({**related.notes, **notes}, by_id))
         stale = await self._index.stale(resolved)
-        points = await self._index.points(stale, detected.vectors)
+        points = await self._index.points(stale)
         before = {**known, **{name: each.fact for name, each in related.facts.items()}}
         if changed := changed_facts(resolved, before):
             await self._graph.write(

@@ -205,12 +205,12 @@ def _listed(preview: Preview, would: "Sequence[Forgotten]") -> str:
         f"forgotten. [{preview.mark}]"
     )
     exchanges = [each for part in would for each in part.conversations.erased][:_MAX_SHOWN]
-    with_it = [
+    with_it = (
         "That is, with the exchanges that said it, repeat it or had it in their prompt: "
-        f"{_counts(would)}, and this exchange.",
-        *(_line("exchange", each.content) for each in exchanges),
-    ]
-    return "\n".join(["This would be forgotten for good:", *lines, *with_it, how])
+        f"{_counts(would)}, and this exchange."
+    )
+    lines += [with_it, *(_line("exchange", each.content) for each in exchanges), how]
+    return "\n".join(["This would be forgotten for good:", *lines])
 
 
 def _line(what: str, content: str) -> str:
