@@ -35,9 +35,12 @@ STEP = "step"
 
 @dataclass(frozen=True, kw_only=True)
 class _Timed:
-    """`before` is awaited before the first byte, `between` after the first part of a stream."""
+    """`before` is awaited before the first byte, `after_headers` before the first of a stream's
+    body, `between` after its first part.
+    """
 
     before: asyncio.Event | None = None
+    after_headers: asyncio.Event | None = None
     between: asyncio.Event | None = None
 
 
@@ -205,6 +208,8 @@ class ScriptedModel:
     ) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(http)
+        if reply.after_headers:
+            await reply.after_headers.wait()
         deltas = _deltas(request, reply)
         for number, delta in enumerate(deltas):
             choice = {"index": 0, "delta": delta}

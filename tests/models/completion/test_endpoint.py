@@ -37,9 +37,8 @@ def without_pauses() -> Generator[None]:
 async def endpoint_at(
     url: str, *, read_seconds: float = 20.0, attempts: int = 3
 ) -> AsyncGenerator[Endpoint]:
-    limits = aiohttp.ClientTimeout(total=None, sock_read=read_seconds)
-    async with aiohttp.ClientSession(timeout=limits) as session:
-        yield Endpoint(session, url, "sk-secret", Backoff(attempts, longest=30.0))
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None)) as session:
+        yield Endpoint(session, url, "sk-secret", Backoff(attempts, longest=30.0), read_seconds)
 
 
 @asynccontextmanager
@@ -182,11 +181,23 @@ async def test_an_orderly_end_before_the_end_is_a_break_too() -> None:
             await ask(model)
 
 
-async def test_an_endpoint_that_sends_nothing_is_asked_again() -> None:
-    never = asyncio.Event()
-    late = Says("late", before=never)
-    async with connected(late, "Hello.", read_seconds=0.2) as (_, endpoint):
-        assert await text_of(endpoint) == "Hello."
+@pytest.mark.parametrize("waits", ["headers", "body", "text"])
+async def test_the_first_byte_may_take_longer_than_a_pause_between_two(waits: str) -> None:
+    """`headers`: nothing is sent; `body`: the headers are; `text`: so is a chunk without text."""
+    ready = asyncio.Event()
+    late = {
+        "headers": Says("late", before=ready),
+        "body": Says("late", after_headers=ready),
+        "text": Says("", between=ready),
+    }[waits]
+    async with connected(late, read_seconds=0.05) as (model, endpoint):
+        reading = asyncio.create_task(text_of(endpoint))
+        await wait_until(lambda: len(model.requests) == 1)
+        await asyncio.wait({reading}, timeout=0.3)
+        assert not reading.done()
+        ready.set()
+        assert await reading == ("late" if waits != "text" else "")
+    assert len(model.requests) == 1
 
 
 async def test_a_pause_between_two_pieces_is_an_error_when_it_is_too_long() -> None:

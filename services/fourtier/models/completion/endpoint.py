@@ -1,5 +1,6 @@
 """An OpenAI-compatible endpoint: one streamed completion, retried while nothing has been said."""
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -32,15 +33,24 @@ class Endpoint:
     Args:
         url: the base URL as OpenAI's own clients read it, `/v1` included.
         key: sent as bearer token unless it is empty; never part of an error or a log line.
+        silence: seconds that may pass between two parts of a reply. The first part of it has no
+            limit of its own: a model that reads a long prompt or thinks sends nothing meanwhile,
+            and the deadline of the caller ends it.
     """
 
     def __init__(
-        self, session: aiohttp.ClientSession, url: str, key: str, backoff: Backoff
+        self,
+        session: aiohttp.ClientSession,
+        url: str,
+        key: str,
+        backoff: Backoff,
+        silence: float = 60.0,
     ) -> None:
         self._session = session
         self._url = f"{url.rstrip('/')}/chat/completions"
         self._key = key
         self._backoff = backoff
+        self._silence = silence
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[Chunk]:
         """The chunks of a completion. Closing the stream closes the connection.
@@ -101,11 +111,14 @@ class Endpoint:
 
     async def _chunks(self, response: aiohttp.ClientResponse) -> AsyncGenerator[Chunk]:
         finished = begun = False
-        async with aclosing(events(response.content.iter_any())) as received:
+        body = _Body(response.content)
+        async with aclosing(events(body.parts())) as received:
             async for data in received:
                 if data.strip() == "[DONE]":
                     return
                 begun, chunk = True, self._chunk(data)
+                if chunk.says_something:
+                    body.silence = self._silence
                 finished = finished or any(choice.finish_reason for choice in chunk.choices)
                 yield chunk
         if not begun and response.content_type != "text/event-stream":
@@ -147,6 +160,27 @@ class Endpoint:
         """Short, and without the key, which some endpoints repeat."""
         text = text.replace(self._key, "***") if self._key else text
         return text if len(text) <= _MAX_ERROR else f"{text[:_MAX_ERROR]}..."
+
+
+class _Body:
+    """The body of a stream as it comes.
+
+    Attributes:
+        silence: seconds that may pass until the next part; None until the model says something.
+    """
+
+    def __init__(self, content: aiohttp.StreamReader) -> None:
+        self._content = content
+        self.silence: float | None = None
+
+    async def parts(self) -> AsyncGenerator[bytes]:
+        """Its parts; raises TimeoutError where the next one does not come in time."""
+        while True:
+            async with asyncio.timeout(self.silence):
+                part = await self._content.readany()
+            if not part:
+                return
+            yield part
 
 
 async def _until_something_is_said(chunks: AsyncGenerator[Chunk]) -> list[Chunk]:

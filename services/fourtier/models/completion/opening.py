@@ -51,21 +51,23 @@ async def open_model(
         else:
             url, key, concurrency = named.url, named.key or "", _MAX_CONCURRENCY
         # Opened after the bundled model, so that its connections are closed before it stops.
-        session = await stack.enter_async_context(_session(parameters))
+        session = await stack.enter_async_context(_session())
         backoff = Backoff(parameters.attempts, longest=parameters.timeout)
         dialect, sampling = _dialect(named, parameters), _sampling(named, parameters, url)
         _log_model(named, dialect)
         yield (
-            Model(Endpoint(session, url, key, backoff), dialect, sampling, budget),
+            Model(
+                Endpoint(session, url, key, backoff, parameters.timeout), dialect, sampling, budget
+            ),
             parameters.max_concurrency or concurrency,
         )
 
 
-def _session(parameters: CompletionParameters) -> aiohttp.ClientSession:
-    timeout = aiohttp.ClientTimeout(
-        total=None, sock_connect=_CONNECT_SECONDS, sock_read=parameters.timeout
+def _session() -> aiohttp.ClientSession:
+    """A session that limits the connecting alone; `Endpoint` and the caller limit the reply."""
+    return aiohttp.ClientSession(
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS)
     )
-    return aiohttp.ClientSession(timeout=timeout)
 
 
 def _dialect(named: ModelEndpoint | None, parameters: CompletionParameters) -> Dialect:

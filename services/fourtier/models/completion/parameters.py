@@ -15,7 +15,8 @@ class CompletionParameters(Parameters):
         dialect: `auto` is `tools` for an endpoint, and a brief form of `schema` for the bundled
             model, which cannot choose a tool; `schema` offers tools to that one too.
         json_mode: `object` for an endpoint without JSON schemas, DeepSeek's for example.
-        timeout: seconds for which the endpoint may send nothing until it is asked again.
+        timeout: seconds that may pass between two parts of a reply. Its first part may take as long
+            as the caller waits.
         attempts: how often it is asked. A caller waits five minutes for the first piece; no attempt
             begins after that.
         max_tokens: of one reply; None leaves it to the endpoint, and is 256 for the bundled model.
