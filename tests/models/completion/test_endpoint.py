@@ -38,7 +38,7 @@ async def endpoint_at(
     url: str, *, read_seconds: float = 20.0, attempts: int = 3
 ) -> AsyncGenerator[Endpoint]:
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None)) as session:
-        yield Endpoint(session, url, "sk-secret", Backoff(attempts, longest=30.0), read_seconds)
+        yield Endpoint(session, url, "sk-secret", Backoff(attempts, 30.0, first=0.01), read_seconds)
 
 
 @asynccontextmanager
@@ -106,7 +106,9 @@ async def test_the_pause_is_the_one_that_the_endpoint_asks_for() -> None:
                 await text_of(endpoint)
         cause = error.value.__cause__
         assert isinstance(cause, ModelBusyError)
-        assert shortest <= Backoff().pause(cause) <= longest
+        assert cause.retry_after is not None
+        assert shortest <= cause.retry_after <= longest
+        assert Backoff().pause(cause) == 0.0  # the pause is the endpoint's
 
 
 def test_without_a_pause_from_the_endpoint_the_backoff_decides() -> None:

@@ -218,9 +218,7 @@ class Run:
         """End a run that has no answer; memory gets the question all the same."""
         log.error("The run %s has no answer: %s", self._run_id, error)
         await finish(self._publish_ended(f"No answer: {error}", succeeded=False))
-        return self._replies.failed(
-            step, error.type, str(error), await self._metadata(""), self.usage
-        )
+        return self._replies.failed(step, error, await self._metadata(""), self.usage)
 
     async def _publish_ended(self, answer: str, *, succeeded: bool) -> None:
         """Publish the event from which memory learns; returns when the broker has it.

@@ -17,6 +17,7 @@ from fourtier.models.completion.errors import (
     ModelRejectedError,
     ModelUnreachableError,
 )
+from fourtier.models.completion.pause import SharedPause
 from fourtier.models.completion.sse import events
 from fourtier.models.completion.wire import ChatRequest, Chunk
 
@@ -36,6 +37,9 @@ class Endpoint:
         silence: seconds that may pass between two parts of a reply. The first part of it has no
             limit of its own: a model that reads a long prompt or thinks sends nothing meanwhile,
             and the deadline of the caller ends it.
+
+    Attributes:
+        pause: what all requests wait for after one was answered 429.
     """
 
     def __init__(
@@ -51,6 +55,7 @@ class Endpoint:
         self._key = key
         self._backoff = backoff
         self._silence = silence
+        self.pause = SharedPause(backoff.first)
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[Chunk]:
         """The chunks of a completion. Closing the stream closes the connection.
@@ -77,6 +82,7 @@ class Endpoint:
         try:
             async for attempt in self._backoff.retries():
                 with attempt:
+                    await self._pause_over()
                     if number:
                         log.warning("The model is asked again: %s", failure)
                     number += 1
@@ -86,17 +92,28 @@ class Endpoint:
                     except ModelError as error:
                         failure = error
                         raise
-        except (ModelUnreachableError, ModelBusyError) as error:
-            raise type(error)(f"{error}; failed after {number} attempt(s)") from error
+        except ModelBusyError as error:
+            text = f"{error}; failed after {number} attempt(s)" if number else str(error)
+            raise ModelBusyError(text, error.retry_after) from error
+        except ModelUnreachableError as error:
+            raise ModelUnreachableError(f"{error}; failed after {number} attempt(s)") from error
         raise failure  # not reached: the last attempt returns or raises
+
+    async def _pause_over(self) -> None:
+        """Wait for the endpoint's pause; raises ModelBusyError where it is too long for that."""
+        if left := await self.pause.over(self._backoff.longest):
+            text = f"{self._url} takes no requests for {left:.0f} more seconds"
+            raise ModelBusyError(text, left, pauses_all=True)
 
     async def _attempt(self, request: ChatRequest) -> AsyncGenerator[Chunk]:
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         body = request.model_dump(mode="json", by_alias=True, exclude_none=True)
+        asked_at = self.pause.now()
         try:
             async with self._session.post(self._url, json=body, headers=headers) as response:
                 if response.status >= _BAD_REQUEST:
-                    raise await self._http_error(response)
+                    raise await self._http_error(response, asked_at)
+                self.pause.answered()
                 if response.content_type == "application/json":  # it does not stream
                     yield self._chunk(await response.text())
                     return
@@ -139,13 +156,17 @@ class Endpoint:
             raise ModelBusyError(f"{self._url} failed: {self._clean(chunk.failure)}")
         return chunk
 
-    async def _http_error(self, response: aiohttp.ClientResponse) -> ModelError:
+    async def _http_error(self, response: aiohttp.ClientResponse, asked_at: float) -> ModelError:
         """The error of an HTTP status, with the endpoint's own message."""
         status = response.status
         message = self._clean(_message(await response.text(errors="replace")))
         text = f"{self._url} answered {status}: {message or response.reason}"
         if status in {_REQUEST_TIMEOUT, _TOO_MANY} or status >= _SERVER_ERROR:
-            return ModelBusyError(text, retry_after(response.headers))
+            seconds = retry_after(response.headers)
+            pauses_all = status == _TOO_MANY or seconds is not None
+            if pauses_all:
+                self.pause.extend(asked_at, seconds)
+            return ModelBusyError(text, seconds, pauses_all=pauses_all)
         return ModelRejectedError(text + self._advice(status, message))
 
     def _advice(self, status: int, message: str) -> str:
