@@ -73,11 +73,13 @@ class Writes(_Timed):
 
 @dataclass(frozen=True)
 class Fails(_Timed):
-    """An HTTP error."""
+    """An HTTP error; `param` is the parameter that it is about, `body` all of it as JSON."""
 
     status: int
     message: str = "scripted failure"
     headers: Mapping[str, str] = field(default_factory=dict)
+    param: str | None = None
+    body: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -193,7 +195,8 @@ class ScriptedModel:
         if reply.before:
             await reply.before.wait()
         if isinstance(reply, Fails):
-            body = {"error": {"message": reply.message, "type": "scripted"}}
+            error = {"message": reply.message, "type": "scripted", "param": reply.param}
+            body = reply.body or {"error": error}
             return web.json_response(body, status=reply.status, headers=reply.headers)
         if isinstance(reply, Cuts) and not reply.text:
             return self._cut(http, web.StreamResponse())

@@ -161,12 +161,12 @@ async def test_the_key_is_never_shown() -> None:
 
 
 async def test_the_error_gives_advice() -> None:
-    async with scripted_model(Fails(400, "response_format is unknown")) as model:
-        with pytest.raises(ModelRejectedError, match="json-mode: object"):
-            await ask(model)
-        async with endpoint_at(model.url.removesuffix("/v1")) as endpoint:
-            with pytest.raises(ModelRejectedError, match=r"end in /v1\?"):
-                await text_of(endpoint)
+    async with (
+        scripted_model() as model,
+        endpoint_at(model.url.removesuffix("/v1")) as endpoint,
+    ):
+        with pytest.raises(ModelRejectedError, match=r"end in /v1\?"):
+            await text_of(endpoint)
 
 
 async def test_a_reply_that_breaks_off_is_not_begun_again() -> None:

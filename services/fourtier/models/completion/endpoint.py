@@ -18,12 +18,15 @@ from fourtier.models.completion.errors import (
     ModelUnreachableError,
 )
 from fourtier.models.completion.pause import SharedPause
+from fourtier.models.completion.rejected import rejected_parameter
 from fourtier.models.completion.sse import events
 from fourtier.models.completion.wire import ChatRequest, Chunk
 
 log = logging.getLogger(__name__)
 
 _BAD_REQUEST, _NOT_FOUND, _REQUEST_TIMEOUT, _TOO_MANY, _SERVER_ERROR = 400, 404, 408, 429, 500
+#: Errors that may be about a parameter: OpenRouter answers 404 where no provider has it.
+_ABOUT_REQUEST = frozenset({_BAD_REQUEST, _NOT_FOUND, 422})
 #: Characters of an error's text that are passed on.
 _MAX_ERROR = 600
 
@@ -112,7 +115,7 @@ class Endpoint:
         try:
             async with self._session.post(self._url, json=body, headers=headers) as response:
                 if response.status >= _BAD_REQUEST:
-                    raise await self._http_error(response, asked_at)
+                    raise await self._http_error(request, response, asked_at)
                 self.pause.answered()
                 if response.content_type == "application/json":  # it does not stream
                     yield self._chunk(await response.text())
@@ -156,10 +159,12 @@ class Endpoint:
             raise ModelBusyError(f"{self._url} failed: {self._clean(chunk.failure)}")
         return chunk
 
-    async def _http_error(self, response: aiohttp.ClientResponse, asked_at: float) -> ModelError:
+    async def _http_error(
+        self, request: ChatRequest, response: aiohttp.ClientResponse, asked_at: float
+    ) -> ModelError:
         """The error of an HTTP status, with the endpoint's own message."""
-        status = response.status
-        message = self._clean(_message(await response.text(errors="replace")))
+        status, body = response.status, await response.text(errors="replace")
+        message = self._clean(_message(body))
         text = f"{self._url} answered {status}: {message or response.reason}"
         if status in {_REQUEST_TIMEOUT, _TOO_MANY} or status >= _SERVER_ERROR:
             seconds = retry_after(response.headers)
@@ -167,15 +172,12 @@ class Endpoint:
             if pauses_all:
                 self.pause.extend(asked_at, seconds)
             return ModelBusyError(text, seconds, pauses_all=pauses_all)
-        return ModelRejectedError(text + self._advice(status, message))
-
-    def _advice(self, status: int, message: str) -> str:
-        """What usually helps; empty where that is not known."""
         if status == _NOT_FOUND and "/v1/" not in self._url:
-            return ". Should OPENAI_BASE_URL end in /v1?"
-        if status == _BAD_REQUEST and "response_format" in message:
-            return ". If the endpoint has no JSON schemas, set completion's json-mode: object."
-        return ""
+            text += ". Should OPENAI_BASE_URL end in /v1?"
+        about_request = status in _ABOUT_REQUEST
+        return ModelRejectedError(
+            text, rejected_parameter(request, body, message) if about_request else None
+        )
 
     def _clean(self, text: str) -> str:
         """Short, and without the key, which some endpoints repeat."""

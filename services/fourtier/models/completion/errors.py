@@ -45,9 +45,17 @@ class ModelBusyError(ModelError):
 
 
 class ModelRejectedError(ModelError):
-    """The endpoint rejects the request; the text has its own message."""
+    """The endpoint rejects the request; the text has its own message.
+
+    Attributes:
+        parameter: what it rejects of the request, where it can do without; see `rejected`.
+    """
 
     type = "model-rejected"
+
+    def __init__(self, message: str, parameter: str | None = None) -> None:
+        super().__init__(message)
+        self.parameter = parameter
 
 
 class ModelMalformedError(ModelError):

@@ -41,7 +41,7 @@ class SharedPause:
         Returns:
             The seconds that are left: 0 when the endpoint may be asked.
         """
-        while 0 < self.seconds_left <= longest:
+        while 0 < self.seconds_left <= longest:  # noqa: ASYNC110 - it may grow meanwhile
             await asyncio.sleep(self.seconds_left)
         return self.seconds_left
 

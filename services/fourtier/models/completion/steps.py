@@ -1,22 +1,38 @@
 """One step of a model: ask in its dialect, read the stream, count the tokens."""
 
 import json
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from fourtier.models.completion.budget import DayBudget
-from fourtier.models.completion.dialects.contract import Dialect
-from fourtier.models.completion.errors import ModelCutOffError
+from fourtier.models.completion.dialects.choice import Dialects
+from fourtier.models.completion.errors import ModelCutOffError, ModelRejectedError
 from fourtier.models.completion.metrics import count_tokens_used
-from fourtier.models.completion.wire import ChatRequest, Chunk, Prompt, Usage
+from fourtier.models.completion.wire import ChatRequest, Chunk, Prompt, StreamOptions, Usage
 from fourtier.models.genai import Attributes, model_operation
 from fourtier.models.text.tokens import count_tokens
 from fourtier.schema.completion import CompleteRequest, CompletionPiece
 
+log = logging.getLogger(__name__)
+
 #: Characters that are read of one reply: a model that does not come to an end is stopped here.
 MAX_REPLY = 200_000
+
+
+#: Rejected parameters that are left out; the dialect does without the other ones.
+_DROPPED = frozenset(
+    {
+        "max_completion_tokens",
+        "max_tokens",
+        "parallel_tool_calls",
+        "stream",
+        "stream_options",
+        "temperature",
+    }
+)
 
 
 class ChunkSource(Protocol):
@@ -33,13 +49,11 @@ class Sampling:
 
     Attributes:
         labels: the provider and the server, for spans and metrics.
-        completion_limit: the limit is called `max_completion_tokens`, not `max_tokens`.
     """
 
     model: str
     max_tokens: int | None
     temperature: float | None
-    completion_limit: bool = False
     labels: Attributes = field(default_factory=dict[str, str | int])
 
 
@@ -91,15 +105,20 @@ class _Meter:
 
 
 class Model:
-    """A model that makes steps."""
+    """A model that makes steps.
+
+    It is asked without what its endpoint rejects. That is learned from the first request that has
+    it, and remembered once the endpoint takes the request without it.
+    """
 
     def __init__(
-        self, endpoint: ChunkSource, dialect: Dialect, sampling: Sampling, budget: DayBudget
+        self, endpoint: ChunkSource, dialects: Dialects, sampling: Sampling, budget: DayBudget
     ) -> None:
         self._endpoint = endpoint
-        self._dialect = dialect
+        self._dialects = dialects
         self._sampling = sampling
         self._budget = budget
+        self._rejected: frozenset[str] = frozenset()
 
     async def step(self, request: CompleteRequest) -> AsyncGenerator[CompletionPiece]:
         """Thought, answer and action as they come, and the counts at the end.
@@ -110,11 +129,30 @@ class Model:
             ModelError: one of its kinds; see `errors`.
         """
         self._budget.check()
-        prompt = self._dialect.prompt(request)
-        reader = self._dialect.reader(request)
+        rejected = self._rejected
+        while True:
+            try:
+                async with aclosing(self._step(request, rejected)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+            except ModelRejectedError as error:
+                if error.parameter is None or error.parameter in rejected:
+                    raise
+                rejected |= {error.parameter}
+            else:
+                return
+
+    async def _step(
+        self, request: CompleteRequest, rejected: frozenset[str]
+    ) -> AsyncGenerator[CompletionPiece]:
+        """The step, of one request that does without what is rejected."""
+        dialect = self._dialects.choose(request, rejected)
+        prompt, reader = dialect.prompt(request), dialect.reader(request)
         meter = _Meter(prompt, self._sampling.model)
-        async with aclosing(self._measured(self._asked(request, prompt), meter)) as chunks:
+        asked = self._asked(request, prompt, rejected)
+        async with aclosing(self._measured(asked, meter)) as chunks:
             async for chunk in chunks:
+                self._remember(rejected)
                 for choice in chunk.choices[:1]:
                     for piece in reader.take(choice.piece):
                         yield piece
@@ -148,18 +186,27 @@ class Model:
                 count_tokens_used(operation.labels, cost.prompt_tokens, cost.completion_tokens)
                 await self._budget.spend(cost.prompt_tokens + cost.completion_tokens)
 
-    def _asked(self, request: CompleteRequest, prompt: Prompt) -> ChatRequest:
+    def _remember(self, rejected: frozenset[str]) -> None:
+        """The endpoint has taken a request without these."""
+        if news := rejected - self._rejected:
+            self._rejected |= news
+            log.warning("The endpoint rejects %s: asked without.", ", ".join(sorted(news)))
+
+    def _asked(
+        self, request: CompleteRequest, prompt: Prompt, rejected: frozenset[str]
+    ) -> ChatRequest:
         sampling = self._sampling
         limit = request.max_tokens or sampling.max_tokens
-        return ChatRequest(
+        temperature = sampling.temperature if request.temperature is None else request.temperature
+        asked = ChatRequest(
             model=sampling.model,
             messages=prompt.messages,
             tools=prompt.tools,
             parallel_tool_calls=prompt.parallel_tool_calls,
             response_format=prompt.response_format,
-            max_tokens=None if sampling.completion_limit else limit,
-            max_completion_tokens=limit if sampling.completion_limit else None,
-            temperature=sampling.temperature
-            if request.temperature is None
-            else request.temperature,
+            max_tokens=limit,
+            max_completion_tokens=limit if "max_tokens" in rejected else None,
+            temperature=temperature,
+            stream_options=None if "stream" in rejected else StreamOptions(),
         )
+        return asked.model_copy(update=dict.fromkeys(rejected & _DROPPED))

@@ -61,7 +61,7 @@ class NamedSchema(_Sent):
 
 
 class ResponseFormat(_Sent):
-    """JSON of a schema, or any JSON object where the endpoint knows no schemas."""
+    """JSON of a schema, or any JSON object where the endpoint takes no schemas."""
 
     type: Literal["json_schema", "json_object"]
     json_schema: NamedSchema | None = None
@@ -89,8 +89,8 @@ class ChatRequest(Prompt):
     max_tokens: int | None = None
     max_completion_tokens: int | None = None
     temperature: float | None = None
-    stream: bool = True
-    stream_options: StreamOptions = StreamOptions()
+    stream: bool | None = True
+    stream_options: StreamOptions | None = StreamOptions()
 
 
 class _Received(BaseModel):

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from pydantic_core import from_json
 
@@ -21,14 +22,19 @@ from fourtier.schema.message import Metadata
 
 _PACKAGE = "fourtier.models.completion"
 
+#: How an endpoint is asked for JSON: by a schema, as any object, or in the prompt alone.
+JsonMode = Literal["schema", "object", "text"]
 
-def response_format(name: str, schema: Metadata, *, json_schemas: bool) -> ResponseFormat:
+
+def response_format(name: str, schema: Metadata, json_mode: JsonMode) -> ResponseFormat | None:
     """Ask for JSON: of a schema where the endpoint takes one, of any kind where not.
 
     `strict` is left out on purpose: with it OpenAI rejects every schema that has a default or an
     optional field; servers that sample by a grammar enforce the schema either way.
     """
-    if not json_schemas:
+    if json_mode == "text":
+        return None
+    if json_mode == "object":
         return ResponseFormat(type="json_object")
     return ResponseFormat(
         type="json_schema", json_schema=NamedSchema(name=name, json_schema=schema)
@@ -47,16 +53,16 @@ def plain_messages(turns: Sequence[Said | Acted]) -> tuple[PromptMessage, ...]:
     )
 
 
-def output_prompt(turns: Sequence[Said | Acted], schema: Metadata, *, json_schemas: bool) -> Prompt:
+def output_prompt(turns: Sequence[Said | Acted], schema: Metadata, json_mode: JsonMode) -> Prompt:
     """Ask for one JSON value; without JSON schemas the prompt contains the schema."""
-    if not json_schemas:
+    if json_mode != "schema":
         instruction = read_prompt(_PACKAGE, "object").replace(
             "{schema}", json.dumps(schema, ensure_ascii=False)
         )
         turns = with_system(turns, instruction)
     return Prompt(
         messages=plain_messages(turns),
-        response_format=response_format("output", schema, json_schemas=json_schemas),
+        response_format=response_format("output", schema, json_mode),
     )
 
 

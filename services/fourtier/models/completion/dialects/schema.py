@@ -21,6 +21,7 @@ from pydantic_core import from_json
 from fourtier.models.completion.dialects.arguments import given_arguments
 from fourtier.models.completion.dialects.contract import Reader, answer, no_step, thought
 from fourtier.models.completion.dialects.output import (
+    JsonMode,
     OutputReader,
     output_prompt,
     plain_messages,
@@ -49,15 +50,15 @@ class SchemaDialect:
     """A step as JSON.
 
     Args:
-        json_schemas: whether the endpoint enforces a schema; otherwise the prompt describes it.
+        json_mode: whether the endpoint enforces a schema; the prompt describes a step anyway.
         small: the model runs in circles unless every text is bounded.
         brief: ask for an answer alone.
     """
 
     def __init__(
-        self, *, json_schemas: bool = True, small: bool = False, brief: bool = False
+        self, *, json_mode: JsonMode = "schema", small: bool = False, brief: bool = False
     ) -> None:
-        self._json_schemas = json_schemas
+        self._json_mode: JsonMode = json_mode
         self._small = small
         self._brief = brief
 
@@ -65,7 +66,7 @@ class SchemaDialect:
         """Messages with an instruction, and the schema of a step."""
         turns = read_transcript(request.messages)
         if request.output_schema is not None:
-            return output_prompt(turns, request.output_schema, json_schemas=self._json_schemas)
+            return output_prompt(turns, request.output_schema, self._json_mode)
         if self._brief:
             turns = [*turns, Said("user", read_prompt(_PACKAGE, "brief"))]
         elif request.tools:
@@ -77,7 +78,7 @@ class SchemaDialect:
         schema = sentence_schema() if self._brief else step_schema(request.tools, longest=longest)
         return Prompt(
             messages=plain_messages(turns),
-            response_format=response_format(STEP, schema, json_schemas=self._json_schemas),
+            response_format=response_format(STEP, schema, self._json_mode),
         )
 
     def reader(self, request: CompleteRequest) -> Reader:

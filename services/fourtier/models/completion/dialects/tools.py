@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from fourtier.models.completion.dialects.arguments import malformed_arguments, read_arguments
 from fourtier.models.completion.dialects.contract import Reader, no_step, thought
-from fourtier.models.completion.dialects.output import OutputReader, output_prompt
+from fourtier.models.completion.dialects.output import JsonMode, OutputReader, output_prompt
 from fourtier.models.completion.dialects.thoughts import HOLD, Splitter
 from fourtier.models.completion.dialects.transcript import (
     Acted,
@@ -37,17 +37,17 @@ class ToolsDialect:
     """One tool call per step, or none; see `thoughts` for what counts as a thought.
 
     Args:
-        json_schemas: whether the endpoint takes a JSON schema for requests that have one.
+        json_mode: how the endpoint is asked for JSON by requests that have a schema.
     """
 
-    def __init__(self, *, json_schemas: bool) -> None:
-        self._json_schemas = json_schemas
+    def __init__(self, *, json_mode: JsonMode = "schema") -> None:
+        self._json_mode: JsonMode = json_mode
 
     def prompt(self, request: CompleteRequest) -> Prompt:
         """Messages and tools as the API has them."""
         turns = read_transcript(request.messages)
         if request.output_schema is not None:
-            return output_prompt(turns, request.output_schema, json_schemas=self._json_schemas)
+            return output_prompt(turns, request.output_schema, self._json_mode)
         if not request.tools:
             return Prompt(messages=tool_messages(turns))
         return Prompt(
