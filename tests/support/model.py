@@ -36,12 +36,13 @@ STEP = "step"
 @dataclass(frozen=True, kw_only=True)
 class _Timed:
     """`before` is awaited before the first byte, `after_headers` before the first of a stream's
-    body, `between` after its first part.
+    body, `between` after its first part, `at_end` before its [DONE].
     """
 
     before: asyncio.Event | None = None
     after_headers: asyncio.Event | None = None
     between: asyncio.Event | None = None
+    at_end: asyncio.Event | None = None
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,12 @@ class Fails(_Timed):
 
 @dataclass(frozen=True)
 class Cuts(_Timed):
-    """A connection that is cut after this text, before the first byte when it is empty."""
+    """A connection that is cut after this text, before the first byte when it is empty; a
+    `finish_reason` comes before the cut.
+    """
 
     text: str = ""
+    finish_reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -220,11 +224,16 @@ class ScriptedModel:
             if number == 0 and reply.between:
                 await reply.between.wait()
         if isinstance(reply, Cuts):
+            if reply.finish_reason:
+                choice = {"index": 0, "delta": {}, "finish_reason": reply.finish_reason}
+                await _event(response, {"choices": [choice]})
             return self._cut(http, response)
         reason = "tool_calls" if "tool_calls" in deltas[-1] else "stop"
         await _event(response, {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
         if self.usage and request.json.get("stream_options", {}).get("include_usage"):
             await _event(response, {"choices": [], "usage": self._usage()})
+        if reply.at_end:
+            await reply.at_end.wait()
         await response.write(b"data: [DONE]\n\n")
         return response
 

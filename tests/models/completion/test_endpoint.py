@@ -183,6 +183,31 @@ async def test_an_orderly_end_before_the_end_is_a_break_too() -> None:
             await ask(model)
 
 
+SAID = 'data: {"choices": [{"delta": {"content": "Hello."}}]}\n\n'
+FINISHED = 'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\n'
+
+
+@pytest.mark.parametrize("ending", [Sends(SAID + FINISHED), Cuts("Hello.", finish_reason="stop")])
+async def test_a_stream_that_ends_without_done_after_its_finish_reason_is_whole(
+    ending: Reply,
+) -> None:
+    async with scripted_model(ending) as model:
+        assert await ask(model) == "Hello."
+
+
+async def test_an_endpoint_that_keeps_the_connection_open_after_the_end_is_not_waited_for() -> None:
+    never = asyncio.Event()
+    async with connected(Says("Hello.", at_end=never), read_seconds=0.05) as (_, endpoint):
+        assert await text_of(endpoint) == "Hello."
+
+
+@pytest.mark.parametrize("usage", ['{"prompt_tokens": null}', "{}", "null"])
+async def test_a_usage_without_numbers_is_no_error(usage: str) -> None:
+    body = f'{SAID}{FINISHED}data: {{"choices": [], "usage": {usage}}}\n\ndata: [DONE]\n\n'
+    async with scripted_model(Sends(body)) as model:
+        assert await ask(model) == "Hello."
+
+
 @pytest.mark.parametrize("waits", ["headers", "body", "text"])
 async def test_the_first_byte_may_take_longer_than_a_pause_between_two(waits: str) -> None:
     """`headers`: nothing is sent; `body`: the headers are; `text`: so is a chunk without text."""

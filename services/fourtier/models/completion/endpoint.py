@@ -132,15 +132,19 @@ class Endpoint:
     async def _chunks(self, response: aiohttp.ClientResponse) -> AsyncGenerator[Chunk]:
         finished = begun = False
         body = _Body(response.content)
-        async with aclosing(events(body.parts())) as received:
-            async for data in received:
-                if data.strip() == "[DONE]":
-                    return
-                begun, chunk = True, self._chunk(data)
-                if chunk.says_something:
-                    body.silence = self._silence
-                finished = finished or any(choice.finish_reason for choice in chunk.choices)
-                yield chunk
+        try:
+            async with aclosing(events(body.parts())) as received:
+                async for data in received:
+                    if data.strip() == "[DONE]":
+                        return
+                    begun, chunk = True, self._chunk(data)
+                    if chunk.says_something:
+                        body.silence = self._silence
+                    finished = finished or any(choice.finish_reason for choice in chunk.choices)
+                    yield chunk
+        except (TimeoutError, aiohttp.ClientError):
+            if not finished:  # only [DONE] and the token counts may be missing
+                raise
         if not begun and response.content_type != "text/event-stream":
             raise ModelMalformedError(
                 f"{self._url} sent {response.content_type}, not an event stream"

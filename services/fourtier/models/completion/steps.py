@@ -93,7 +93,7 @@ class _Meter:
     @property
     def cost(self) -> Usage:
         """Tokens of prompt and completion."""
-        if self.usage is not None:
+        if self.usage is not None and self.usage.prompt_tokens:
             return self.usage
         if not self.text:
             return Usage()
@@ -150,12 +150,16 @@ class Model:
         prompt, reader = dialect.prompt(request), dialect.reader(request)
         meter = _Meter(prompt, self._sampling.model)
         asked = self._asked(request, prompt, rejected)
-        async with aclosing(self._measured(asked, meter)) as chunks:
-            async for chunk in chunks:
-                self._remember(rejected)
-                for choice in chunk.choices[:1]:
-                    for piece in reader.take(choice.piece):
-                        yield piece
+        try:
+            async with aclosing(self._measured(asked, meter)) as chunks:
+                async for chunk in chunks:
+                    self._remember(rejected)
+                    for choice in chunk.choices[:1]:
+                        for piece in reader.take(choice.piece):
+                            yield piece
+        except ModelCutOffError:
+            if not reader.whole:
+                raise
         for piece in reader.finish(meter.reason):
             yield piece
         cost = meter.cost

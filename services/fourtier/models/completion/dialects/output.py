@@ -4,9 +4,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from pydantic_core import from_json
-
-from fourtier.models.completion.dialects.contract import answer, no_step, thought
+from fourtier.models.completion.dialects.contract import answer, no_step
+from fourtier.models.completion.dialects.json_reply import JsonReply, find_json, is_whole
 from fourtier.models.completion.dialects.transcript import Acted, Said, joined, with_system
 from fourtier.models.completion.errors import ModelCutOffError, ModelMalformedError
 from fourtier.models.completion.wire import (
@@ -67,30 +66,34 @@ def output_prompt(turns: Sequence[Said | Acted], schema: Metadata, json_mode: Js
 
 
 class OutputReader:
-    """Passes the JSON on as one answer."""
+    """Passes the JSON on as one answer, and the thoughts before it as they come."""
 
     def __init__(self) -> None:
-        self._text = ""
+        self._reply = JsonReply()
+
+    @property
+    def whole(self) -> bool:
+        """Whether the JSON is complete."""
+        return is_whole(self._reply.text)
 
     def take(self, delta: Delta) -> Iterator[CompletionPiece]:
-        """The JSON as it comes."""
-        if delta.thinking:
-            yield thought(delta.thinking)
+        """The thoughts; and an empty piece where the JSON is coming, for callers that wait."""
+        yield from self._reply.take(delta)
         if delta.content:
-            self._text += delta.content
-            yield answer(delta.content)
+            yield answer("")
 
     def finish(self, reason: str) -> Iterator[CompletionPiece]:
-        """Check that the JSON is complete, so that no caller works with half of it."""
-        if not self._text.strip():
+        """The JSON, if it is complete, so that no caller works with half of it."""
+        yield from self._reply.finish()
+        text = self._reply.text
+        if not text.strip():
             raise no_step(reason)
-        if not _is_json(self._text):
-            if reason == "length":
-                raise ModelCutOffError(
-                    "the JSON was cut off at the limit of tokens: raise max-tokens"
-                )
-            raise ModelMalformedError(f"the model wrote what is not JSON: {self._text[:300]!r}")
-        yield from ()
+        if (found := find_json(text)) is not None:
+            yield answer(found)
+        elif reason == "length":
+            raise ModelCutOffError("the JSON was cut off at the limit of tokens: raise max-tokens")
+        else:
+            raise ModelMalformedError(f"the model wrote what is not JSON: {text[:300]!r}")
 
 
 def _in_words(turn: Acted) -> tuple[Said, Said]:
@@ -100,11 +103,3 @@ def _in_words(turn: Acted) -> tuple[Said, Said]:
         Said("assistant", json.dumps(step, ensure_ascii=False)),
         Said("user", f"Result of {turn.tool}:\n{turn.result}"),
     )
-
-
-def _is_json(text: str) -> bool:
-    try:
-        from_json(text)
-    except ValueError:
-        return False
-    return True
