@@ -33,6 +33,10 @@ CLOTHES = [
     (f"Here is the JSON:\n\n{JSON}", ""),
     (f"Here is the {{JSON}} that you asked for:\n```json\n{JSON}```", ""),
     (f'<think>Hm, {{"a": 1}}?</think>\n{JSON}', 'Hm, {"a": 1}?'),
+    (
+        f'I could say {{"a": 1}}.\n</think>\n\n{JSON}',
+        "",
+    ),  # the template of the prompt opened the tag
     (f"<think>\nHm.\n</think>\n\n```json\n{JSON}\n```", "\nHm.\n"),
 ]
 

@@ -19,6 +19,7 @@ from fourtier.schema.completion import CompletionPiece
 _FENCED = re.compile(r"```\w*\s*(.*?)\s*```", re.DOTALL)
 #: The beginning of an object behind words, which may have brackets too.
 _OBJECT = re.compile(r'\{\s*"')
+_CLOSING = re.compile(r"</think>|</thought>")
 _decoder = json.JSONDecoder()
 
 
@@ -32,8 +33,12 @@ class JsonReply:
 
     @property
     def text(self) -> str:
-        """What was said so far, without thoughts."""
-        return self._said
+        """What was said so far, without thoughts.
+
+        Some prompts end with the opening tag of the thought, and the reply has only the closing one.
+        """
+        bare = self._said.lstrip().startswith(("{", "["))
+        return self._said if bare else _CLOSING.split(self._said)[-1]
 
     def take(self, delta: Delta) -> Iterator[CompletionPiece]:
         """The thoughts of a part of the reply."""
