@@ -1,6 +1,5 @@
 """One step of a model: ask in its dialect, read the stream, count the tokens."""
 
-import json
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -10,17 +9,13 @@ from typing import Protocol
 from fourtier.models.completion.budget import DayBudget
 from fourtier.models.completion.dialects.choice import Dialects
 from fourtier.models.completion.errors import ModelCutOffError, ModelRejectedError
+from fourtier.models.completion.meter import Meter
 from fourtier.models.completion.metrics import count_tokens_used
-from fourtier.models.completion.wire import ChatRequest, Chunk, Prompt, StreamOptions, Usage
+from fourtier.models.completion.wire import ChatRequest, Chunk, Prompt, StreamOptions
 from fourtier.models.genai import Attributes, model_operation
-from fourtier.models.text.tokens import count_tokens
 from fourtier.schema.completion import CompleteRequest, CompletionPiece
 
 log = logging.getLogger(__name__)
-
-#: Characters that are read of one reply: a model that does not come to an end is stopped here.
-MAX_REPLY = 200_000
-
 
 #: Rejected parameters that are left out; the dialect does without the other ones.
 _DROPPED = frozenset(
@@ -55,53 +50,6 @@ class Sampling:
     max_tokens: int | None
     temperature: float | None
     labels: Attributes = field(default_factory=dict[str, str | int])
-
-
-@dataclass
-class _Meter:
-    """What a reply has cost so far.
-
-    Where an endpoint sends no counts, or is cut off before it does, they are estimated from the
-    JSON of the prompt's messages and tools and from the text that came back. If no text came back,
-    nothing is counted.
-    """
-
-    prompt: Prompt
-    model: str
-    reason: str = ""
-    usage: Usage | None = None
-    text: list[str] = field(default_factory=list[str])
-    characters: int = 0
-
-    def take(self, chunk: Chunk) -> None:
-        """Add a chunk.
-
-        Raises:
-            ModelCutOffError: the reply is longer than `MAX_REPLY`.
-        """
-        self.model = chunk.model or self.model
-        self.usage = chunk.usage or self.usage
-        for choice in chunk.choices[:1]:
-            self.text.append(choice.piece.text)
-            self.characters += len(choice.piece.text)
-            self.reason = choice.finish_reason or self.reason
-        if self.characters > MAX_REPLY:
-            raise ModelCutOffError(
-                f"the reply has more than {MAX_REPLY} characters: lower max-tokens"
-            )
-
-    @property
-    def cost(self) -> Usage:
-        """Tokens of prompt and completion."""
-        if self.usage is not None and self.usage.prompt_tokens:
-            return self.usage
-        if not self.text:
-            return Usage()
-        asked = self.prompt.model_dump(mode="json", include={"messages", "tools"})
-        return Usage(
-            prompt_tokens=count_tokens(json.dumps(asked, ensure_ascii=False)),
-            completion_tokens=count_tokens("".join(self.text)),
-        )
 
 
 class Model:
@@ -148,7 +96,7 @@ class Model:
         """The step, of one request that does without what is rejected."""
         dialect = self._dialects.choose(request, rejected)
         prompt, reader = dialect.prompt(request), dialect.reader(request)
-        meter = _Meter(prompt, self._sampling.model)
+        meter = Meter(prompt, self._sampling.model)
         asked = self._asked(request, prompt, rejected)
         try:
             async with aclosing(self._measured(asked, meter)) as chunks:
@@ -170,7 +118,7 @@ class Model:
             model=meter.model,
         )
 
-    async def _measured(self, asked: ChatRequest, meter: _Meter) -> AsyncGenerator[Chunk]:
+    async def _measured(self, asked: ChatRequest, meter: Meter) -> AsyncGenerator[Chunk]:
         """The chunks of a completion, in a span; its tokens are counted however it ends."""
         with model_operation("chat", self._sampling.model, self._sampling.labels) as operation:
             try:

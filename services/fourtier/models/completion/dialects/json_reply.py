@@ -35,7 +35,7 @@ class JsonReply:
     def text(self) -> str:
         """What was said so far, without thoughts.
 
-        Some prompts end with the opening tag of the thought, and the reply has only the closing one.
+        Some prompts end with the opening tag of the thought; the reply has the closing one alone.
         """
         bare = self._said.lstrip().startswith(("{", "["))
         return self._said if bare else _CLOSING.split(self._said)[-1]
