@@ -195,7 +195,7 @@ async def test_a_stream_that_ends_without_done_after_its_finish_reason_is_whole(
         assert await ask(model) == "Hello."
 
 
-async def test_an_endpoint_that_keeps_the_connection_open_after_the_end_is_not_waited_for() -> None:
+async def test_a_reply_whose_connection_stays_open_after_its_end_is_whole() -> None:
     never = asyncio.Event()
     async with connected(Says("Hello.", at_end=never), read_seconds=0.05) as (_, endpoint):
         assert await text_of(endpoint) == "Hello."

@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 _BAD_REQUEST, _NOT_FOUND, _REQUEST_TIMEOUT, _TOO_MANY, _SERVER_ERROR = 400, 404, 408, 429, 500
 #: Errors that may be about a parameter: OpenRouter answers 404 where no provider has it.
 _ABOUT_REQUEST = frozenset({_BAD_REQUEST, _NOT_FOUND, 422})
+#: Seconds for which the token counts and [DONE] are waited for at the end of a reply.
+_AFTER_END = 5.0
 #: Characters of an error's text that are passed on.
 _MAX_ERROR = 600
 
@@ -130,26 +132,23 @@ class Endpoint:
             raise ModelUnreachableError(f"no connection to {self._url}: {reason}") from error
 
     async def _chunks(self, response: aiohttp.ClientResponse) -> AsyncGenerator[Chunk]:
-        finished = begun = False
-        body = _Body(response.content)
+        begun, body = False, _Body(response.content, self._silence)
         try:
             async with aclosing(events(body.parts())) as received:
                 async for data in received:
                     if data.strip() == "[DONE]":
                         return
                     begun, chunk = True, self._chunk(data)
-                    if chunk.says_something:
-                        body.silence = self._silence
-                    finished = finished or any(choice.finish_reason for choice in chunk.choices)
+                    body.note(chunk)
                     yield chunk
         except (TimeoutError, aiohttp.ClientError):
-            if not finished:  # only [DONE] and the token counts may be missing
+            if not body.finished:  # only [DONE] and the token counts may be missing
                 raise
         if not begun and response.content_type != "text/event-stream":
             raise ModelMalformedError(
                 f"{self._url} sent {response.content_type}, not an event stream"
             )
-        if not finished:  # an orderly end of the connection is not the end of the reply
+        if not body.finished:  # an orderly end of the connection is not the end of the reply
             raise ModelUnreachableError(f"{self._url} ended the reply before its end")
 
     def _chunk(self, data: str) -> Chunk:
@@ -192,18 +191,31 @@ class Endpoint:
 class _Body:
     """The body of a stream as it comes.
 
+    Args:
+        silence: seconds that may pass until the next part, once the model says something.
+
     Attributes:
-        silence: seconds that may pass until the next part; None until the model says something.
+        finished: whether the reply has come to its end.
     """
 
-    def __init__(self, content: aiohttp.StreamReader) -> None:
+    def __init__(self, content: aiohttp.StreamReader, silence: float) -> None:
         self._content = content
-        self.silence: float | None = None
+        self._silence = silence
+        self._limit: float | None = None
+        self.finished = False
+
+    def note(self, chunk: Chunk) -> None:
+        """What has come, which says how long the next part may take."""
+        if any(choice.finish_reason for choice in chunk.choices):
+            self.finished = True
+            self._limit = min(self._silence, _AFTER_END)
+        elif chunk.says_something:
+            self._limit = self._silence
 
     async def parts(self) -> AsyncGenerator[bytes]:
         """Its parts; raises TimeoutError where the next one does not come in time."""
         while True:
-            async with asyncio.timeout(self.silence):
+            async with asyncio.timeout(self._limit):
                 part = await self._content.readany()
             if not part:
                 return
