@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from fourtier.models.batching import SLICE, Batcher
+from fourtier.runtime.errors import UnavailableError
 from fourtier.schema.message import Vector
 from tests.support.waiting import wait_until
 
@@ -107,3 +108,47 @@ async def test_no_more_texts_are_remembered_than_wanted() -> None:
     await batcher.run(["a"])
     assert model.runs == [["a", "b", "c"], ["a"]]
     await batcher.close()
+
+
+@pytest.mark.parametrize("results", [0, 1, 3])
+async def test_a_wrong_number_of_results_is_an_error_and_the_queue_goes_on(results: int) -> None:
+    def model(texts: list[str]) -> list[int]:
+        return [0] * results if "bad" in texts else [len(text) for text in texts]
+
+    batcher = Batcher(model, cache_size=10, threads=1)
+    for _ in range(2):
+        with pytest.raises(ValueError, match=f"{results} results for 2 items"):
+            await batcher.run(["bad", "good"])
+    async with asyncio.timeout(20):
+        assert await batcher.run(["good"]) == [4]
+    await batcher.close()
+
+
+async def test_closing_waits_for_the_run_that_has_begun_and_for_no_other() -> None:
+    model = GatedModel()
+    batcher = Batcher(model, cache_size=10, threads=1)
+    asked = asyncio.create_task(batcher.run([f"text {number}" for number in range(3 * SLICE)]))
+    await wait_until(lambda: len(model.runs) == 1)
+    closing = asyncio.create_task(batcher.close())
+    await asyncio.sleep(0)
+    assert not closing.done()
+    model.open()
+    await closing
+    assert len(model.runs) == 1
+    with pytest.raises(UnavailableError, match="ends"):
+        await asked
+    with pytest.raises(UnavailableError, match="ends"):
+        await batcher.run(["another"])
+
+
+async def test_closing_does_not_wait_for_a_request_that_was_cancelled() -> None:
+    model = GatedModel()
+    batcher = Batcher(model, cache_size=10, threads=1)
+    asked = asyncio.create_task(batcher.run([f"text {number}" for number in range(40 * SLICE)]))
+    await wait_until(lambda: len(model.runs) == 1)
+    asked.cancel()
+    await asyncio.gather(asked, return_exceptions=True)
+    model.open(1)
+    async with asyncio.timeout(20):
+        await batcher.close()
+    assert len(model.runs) == 1

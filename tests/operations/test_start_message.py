@@ -7,6 +7,7 @@ import pytest
 from fourtier.flows.model import read_flow
 from fourtier.flows.parameters import parameters_of
 from fourtier.memory.extraction.service import ExtractionParameters
+from fourtier.operations.model_check import ModelCheck
 from fourtier.operations.start_message import start_message
 from fourtier.runtime.settings import Settings
 
@@ -15,11 +16,34 @@ NAMED = {"model_url": "http://127.0.0.1:11434/v1", "model_name": "qwen3:8b", "mo
 LAPTOP = {name: parameters_of(read_flow("laptop"), name) for name in read_flow("laptop").services}
 
 
+def checked(step: str = "", output: str = "") -> str:
+    """The message about a model that was asked for a step and for an answer with a schema."""
+    return start_message(LAPTOP, Settings(**UNNAMED | NAMED), ModelCheck(step, output))
+
+
 def test_a_named_model_answers_and_learns() -> None:
-    assert start_message(LAPTOP, Settings(**UNNAMED | NAMED)) == (
+    assert checked() == (
         "Answers come from the model qwen3:8b at http://127.0.0.1:11434/v1. "
         "It learns what you say, too."
     )
+
+
+def test_a_model_that_cannot_learn_is_not_said_to_learn() -> None:
+    assert checked(output="what it wrote is not JSON") == (
+        "Answers come from the model qwen3:8b at http://127.0.0.1:11434/v1. "
+        "What you say is learned by rule while the model cannot: what it wrote is not JSON."
+    )
+
+
+def test_a_model_that_does_not_answer_is_not_said_to_answer() -> None:
+    assert checked("401: wrong key", "401: wrong key") == (
+        "The model qwen3:8b at http://127.0.0.1:11434/v1 does not answer: 401: wrong key. "
+        "What you say is learned by rule while the model cannot: 401: wrong key."
+    )
+
+
+def test_a_model_that_was_not_asked_is_said_to_be_there() -> None:
+    assert "It is asked to learn" in start_message(LAPTOP, Settings(**UNNAMED | NAMED))
 
 
 def test_without_one_rules_learn_and_it_says_how_to_name_one() -> None:

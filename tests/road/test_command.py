@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.support.model import Reply, Says, Writes, scripted_model
 from tests.support.ports import free_port
 from tests.support.process import FOURTIER, FlowCommand
 
@@ -54,23 +55,46 @@ async def test_a_wrong_flow_is_reported_with_file_and_key(
     assert "Traceback" not in output
 
 
-async def test_a_chat_begins_with_who_answers_and_who_learns(command: FlowCommand) -> None:
+async def said_at_the_start(command: FlowCommand, **model: str) -> str:
+    """What a chat says before its first message, beside the answers."""
     every = {"completion": {}, "extraction": {}, "promotion": {}, **FLOW["services"]}
     command.flow.write_text(yaml.safe_dump(FLOW | {"services": every}), "utf-8")
     process = await asyncio.create_subprocess_exec(
         FOURTIER,
         *("up", str(command.flow), "--chat"),
-        env=command.environment,
+        env={**command.environment, **model},
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
     answers, beside = await process.communicate()
-
     assert process.returncode == 0
     assert answers == b""  # which a program may read
-    assert b"Answers come from the bundled" in beside
-    assert b"What you say is learned by rule." in beside
+    return " ".join(beside.decode().split())
+
+
+async def test_a_chat_begins_with_who_answers_and_who_learns(command: FlowCommand) -> None:
+    said = await said_at_the_start(command)
+    assert "Answers come from the bundled" in said
+    assert "What you say is learned by rule." in said
+
+
+@pytest.mark.parametrize(
+    ("output", "learned"),
+    [
+        (Writes({"answer": "yes"}), "It learns what you say, too."),
+        (Says("I speak no JSON."), "What you say is learned by rule while the model cannot:"),
+    ],
+)
+async def test_a_chat_begins_with_what_the_model_can_do(
+    command: FlowCommand, output: Reply, learned: str
+) -> None:
+    async with scripted_model(script=lambda asked: output if asked.schema else "Yes.") as model:
+        said = await said_at_the_start(
+            command, OPENAI_BASE_URL=model.url, OPENAI_API_KEY="sk-x", OPENAI_MODEL="scripted"
+        )
+    assert f"Answers come from the model scripted at {model.url}." in said
+    assert learned in said
 
 
 async def test_facts_can_be_added_searched_listed_and_forgotten(command: FlowCommand) -> None:

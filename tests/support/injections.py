@@ -180,7 +180,7 @@ def places(text: str) -> Mapping[str, Place]:
 
 SEARCH = ToolSpec(name="search", description="Search.", parameters={"type": "object"})
 DIALECTS: Mapping[str, Dialect] = {
-    "tools": ToolsDialect(json_schemas=True),
+    "tools": ToolsDialect(),
     "schema": SchemaDialect(),
     "brief": SchemaDialect(brief=True, small=True),
 }

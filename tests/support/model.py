@@ -35,10 +35,14 @@ STEP = "step"
 
 @dataclass(frozen=True, kw_only=True)
 class _Timed:
-    """`before` is awaited before the first byte, `between` after the first part of a stream."""
+    """`before` is awaited before the first byte, `after_headers` before the first of a stream's
+    body, `between` after its first part, `at_end` before its [DONE].
+    """
 
     before: asyncio.Event | None = None
+    after_headers: asyncio.Event | None = None
     between: asyncio.Event | None = None
+    at_end: asyncio.Event | None = None
 
 
 @dataclass(frozen=True)
@@ -70,18 +74,23 @@ class Writes(_Timed):
 
 @dataclass(frozen=True)
 class Fails(_Timed):
-    """An HTTP error."""
+    """An HTTP error; `param` is the parameter that it is about, `body` all of it as JSON."""
 
     status: int
     message: str = "scripted failure"
     headers: Mapping[str, str] = field(default_factory=dict)
+    param: str | None = None
+    body: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
 class Cuts(_Timed):
-    """A connection that is cut after this text, before the first byte when it is empty."""
+    """A connection that is cut after this text, before the first byte when it is empty; a
+    `finish_reason` comes before the cut.
+    """
 
     text: str = ""
+    finish_reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -190,7 +199,8 @@ class ScriptedModel:
         if reply.before:
             await reply.before.wait()
         if isinstance(reply, Fails):
-            body = {"error": {"message": reply.message, "type": "scripted"}}
+            error = {"message": reply.message, "type": "scripted", "param": reply.param}
+            body = reply.body or {"error": error}
             return web.json_response(body, status=reply.status, headers=reply.headers)
         if isinstance(reply, Cuts) and not reply.text:
             return self._cut(http, web.StreamResponse())
@@ -205,6 +215,8 @@ class ScriptedModel:
     ) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(http)
+        if reply.after_headers:
+            await reply.after_headers.wait()
         deltas = _deltas(request, reply)
         for number, delta in enumerate(deltas):
             choice = {"index": 0, "delta": delta}
@@ -212,11 +224,16 @@ class ScriptedModel:
             if number == 0 and reply.between:
                 await reply.between.wait()
         if isinstance(reply, Cuts):
+            if reply.finish_reason:
+                choice = {"index": 0, "delta": {}, "finish_reason": reply.finish_reason}
+                await _event(response, {"choices": [choice]})
             return self._cut(http, response)
         reason = "tool_calls" if "tool_calls" in deltas[-1] else "stop"
         await _event(response, {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
         if self.usage and request.json.get("stream_options", {}).get("include_usage"):
             await _event(response, {"choices": [], "usage": self._usage()})
+        if reply.at_end:
+            await reply.at_end.wait()
         await response.write(b"data: [DONE]\n\n")
         return response
 

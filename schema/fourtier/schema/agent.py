@@ -131,6 +131,10 @@ class AgentResponse(Message):
     end_of_message: bool = True
     end_of_dialog: bool = False
     error: str | None = None
+    retry_after: float | None = Field(
+        default=None,
+        description="seconds after which asking again makes sense, where the error has them",
+    )
     in_token: int | None = None
     out_token: int | None = None
     model: str | None = None

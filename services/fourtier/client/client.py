@@ -37,6 +37,7 @@ class Reply:
         error: the type of what went wrong; `reason` says it in words.
         in_token: tokens that the model read in the whole run; `out_token` those that it wrote.
         metadata: the memories that were used, the steps, and the tiers that were left out.
+        retry_after: seconds after which asking again makes sense, where the error has them.
     """
 
     answer: str
@@ -46,6 +47,7 @@ class Reply:
     out_token: int
     model: str
     metadata: RunMetadata
+    retry_after: float | None = None
 
 
 class Client:
@@ -250,6 +252,7 @@ class Client:
             out_token=last.out_token or 0,
             model=last.model or "",
             metadata=last.metadata,
+            retry_after=last.retry_after,
         )
 
 

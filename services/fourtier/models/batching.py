@@ -9,11 +9,15 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Generic, TypeVar
 
+from fourtier.runtime.errors import UnavailableError
+
 Item = TypeVar("Item", bound=Hashable)
 Result = TypeVar("Result")
 
 #: Items in one run of the model. A larger run is hardly faster, and the next request waits for it.
 SLICE = 8
+
+_CLOSED = "the process of the model ends"
 
 
 @dataclass(order=True)
@@ -52,12 +56,19 @@ class Batcher(Generic[Item, Result]):
         self._numbers = count()
         self._turn = 0
         self._working: set[asyncio.Task[None]] = set()
+        self._closed = False
 
     async def run(self, items: Sequence[Item]) -> list[Result]:
         """One result for each item; an unknown one goes through the model once.
 
-        Raises: what the model raises.
+        Raises:
+            UnavailableError: the process ends, and the model runs no more.
+            ValueError: the model gave more or fewer results than it got items.
+
+        Besides, what the model raises.
         """
+        if self._closed:
+            raise UnavailableError(_CLOSED)
         found = {item: self._cache[item] for item in items if item in self._cache}
         unknown = [item for item in dict.fromkeys(items) if item not in found]
         waiting = [self._enqueue(item, position) for position, item in enumerate(unknown)]
@@ -87,7 +98,7 @@ class Batcher(Generic[Item, Result]):
 
     async def _work(self) -> None:
         """Take slices from the queue until it is empty."""
-        while self._queue:
+        while self._queue and not self._closed:
             await self._run_slice()
         # Not in a callback of the task: an item that is queued before it ran would wait for ever.
         if (task := asyncio.current_task()) is not None:
@@ -101,15 +112,20 @@ class Batcher(Generic[Item, Result]):
         try:
             loop = asyncio.get_running_loop()
             results = await loop.run_in_executor(self._executor, self._model, items)
+            if len(results) != len(items):
+                raise ValueError(f"the model gave {len(results)} results for {len(items)} items")  # noqa: TRY301 - fails these items as the model's own errors do
         except Exception as error:  # noqa: BLE001 - the waiting requests raise it
-            for each in some:
-                each.result.set_exception(error)
+            self._fail(some, error)
         else:
             for each, result in zip(some, results, strict=True):
                 each.result.set_result(result)
-        finally:
-            for each in some:
                 del self._waiting[each.item]
+
+    def _fail(self, some: Sequence[_Waiting[Item, Result]], error: Exception) -> None:
+        for each in some:
+            each.result.set_exception(error)
+            each.result.exception()  # read here, for nobody may wait for it any more
+            del self._waiting[each.item]
 
     def _cache_result(self, item: Item, result: Result) -> None:
         self._cache[item] = result
@@ -118,6 +134,9 @@ class Batcher(Generic[Item, Result]):
             self._cache.popitem(last=False)
 
     async def close(self) -> None:
-        """Wait for the runs of the model that have begun."""
+        """Wait for the runs of the model that have begun; what waits for one fails."""
+        self._closed = True
+        waiting, self._queue = self._queue, []
+        self._fail(waiting, UnavailableError(_CLOSED))
         await asyncio.gather(*self._working)
         self._executor.shutdown()

@@ -26,10 +26,12 @@ class FourtierError(Exception):
     Attributes:
         type: the stable name that goes on the wire.
         temporary: whether the same may well succeed later; it is waited for then.
+        retry_after: seconds after which asking again makes sense, where that is known.
     """
 
     type: str = "internal"
     temporary: bool = False
+    retry_after: float | None = None
 
 
 class StartupError(FourtierError):
@@ -102,11 +104,7 @@ class CancelledByCallerError(FourtierError):
 
 
 class CallFailedError(FourtierError):
-    """A service answered with an error; type, text and `temporary` are that service's words.
-
-    Attributes:
-        retry_after: seconds after which asking again makes sense, if the service said so.
-    """
+    """A service answered with an error: type, text, `temporary` and `retry_after` are its words."""
 
     def __init__(self, topic: str, error: Error) -> None:
         super().__init__(f"{topic}: {error.message}")

@@ -7,7 +7,11 @@ from fourtier.runtime.rpc.routes import Route, stream_route
 from fourtier.schema.agent import AGENT_REQUEST, AgentRequest, AgentResponse, RunMetadata
 
 
-def answering(answer: Callable[[str], str] = lambda _: "Yes.", error: str | None = None) -> Route:
+def answering(
+    answer: Callable[[str], str] = lambda _: "Yes.",
+    error: str | None = None,
+    retry_after: float | None = None,
+) -> Route:
     """An agent that answers at once; with `error`, that its run failed."""
 
     async def run(request: AgentRequest) -> AsyncIterator[AgentResponse]:
@@ -17,6 +21,7 @@ def answering(answer: Callable[[str], str] = lambda _: "Yes.", error: str | None
             message_id="last",
             end_of_dialog=True,
             error=error,
+            retry_after=retry_after,
             metadata=RunMetadata(run_id=request.request_id),
         )
 

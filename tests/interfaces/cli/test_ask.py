@@ -22,6 +22,13 @@ def test_a_run_that_failed_exits_with_1_and_says_why(fourtier: Command) -> None:
     assert json.loads(fourtier.out)["error"]["message"] == "the model cannot be reached"
 
 
+def test_a_run_that_may_be_asked_again_says_after_how_many_seconds(fourtier: Command) -> None:
+    fourtier.routes = [answering(lambda _: "slow down", error="model-busy", retry_after=20.0)]
+    assert fourtier("ask", "Is it so?", "--user", "ann", "--json") == 1
+    expected = {"type": "model-busy", "message": "slow down", "retry_after": 20.0}
+    assert json.loads(fourtier.out)["error"] == expected
+
+
 def test_a_request_that_could_not_be_handled_exits_with_1(fourtier: Command) -> None:
     fourtier.routes = [failing()]
     assert fourtier("ask", "Is it so?", "--user", "ann") == 1

@@ -19,7 +19,7 @@ from tests.memory.extraction.test_extraction_model import fact
 from tests.memory.promotion.test_promotion_model import talk
 from tests.support.flow import running_flow
 from tests.support.listening import listening
-from tests.support.model import Writes, scripted_model
+from tests.support.model import Fails, ModelRequest, Reply, Writes, scripted_model
 
 UNNAMED: dict[str, Any] = {"model_url": None, "model_key": None, "model_name": None}
 SERVICES: dict[str, dict[str, Any]] = {
@@ -80,6 +80,25 @@ async def test_a_named_model_extracts_and_promotes(
     assert len(model.requests) == 2
     for service in ("extraction", "promotion"):
         assert f"{service} learns by the model scripted" in caplog.text
+
+
+def takes_nothing(request: ModelRequest) -> Reply:
+    """An endpoint without temperature and JSON modes."""
+    for name in ("temperature", "response_format"):
+        if name in request.json:
+            return Fails(400, f"{name} is not supported")
+    return EXTRACTED
+
+
+async def test_an_endpoint_that_rejects_parameters_learns_too(tmp_path: Path) -> None:
+    services = {name: SERVICES[name] for name in ("completion", "extraction")}
+    async with (
+        scripted_model(script=takes_nothing) as model,
+        running_flow(tmp_path, services, settings=model.settings) as flow,
+        listening(flow.bus, STORE_FACT.topic) as facts,
+    ):
+        await flow.caller.publish(INVOCATION_ENDED, run("I sing."))
+        assert (await facts.next()).content == "Ann is a singer."  # the rule has another
 
 
 async def test_with_the_bundled_model_alone_rules_extract_and_promote(

@@ -165,13 +165,30 @@ async def test_the_budget_stops_also_after_a_restart(tmp_path: Path, model: Scri
     assert len(model.requests) == 2
 
 
-async def test_without_counts_tokens_are_estimated(tmp_path: Path, model: ScriptedModel) -> None:
-    model.usage = None
+@pytest.mark.parametrize("usage", [None, (0, 0)])
+async def test_without_counts_tokens_are_estimated(
+    tmp_path: Path, model: ScriptedModel, usage: tuple[int, int] | None
+) -> None:
+    model.usage = usage
     model.then("It is 2, as everybody knows.")
     async with running_flow(tmp_path, {"completion": {}}, settings=model.settings) as flow:
         end = (await complete(flow.caller))[-1]
     assert 5 <= end.out_token <= 12
     assert end.in_token > 5
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_a_stream_that_breaks_off_behind_whole_json_is_read(
+    tmp_path: Path, model: ScriptedModel, dialect: str
+) -> None:
+    model.then(Cuts('{"sum": 2}'), Cuts('{"sum": '))
+    services = {"completion": {"dialect": dialect}}
+    async with running_flow(tmp_path, services, settings=model.settings) as flow:
+        output = await complete(flow.caller, output_schema={"type": "object"})
+        with pytest.raises(CallFailedError) as error:
+            await complete(flow.caller, output_schema={"type": "object"})
+    assert text(output, "answer") == '{"sum": 2}'
+    assert error.value.type == "model-cut-off"
 
 
 @pytest.mark.usefixtures("one_day")

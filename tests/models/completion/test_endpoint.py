@@ -37,9 +37,8 @@ def without_pauses() -> Generator[None]:
 async def endpoint_at(
     url: str, *, read_seconds: float = 20.0, attempts: int = 3
 ) -> AsyncGenerator[Endpoint]:
-    limits = aiohttp.ClientTimeout(total=None, sock_read=read_seconds)
-    async with aiohttp.ClientSession(timeout=limits) as session:
-        yield Endpoint(session, url, "sk-secret", Backoff(attempts, longest=30.0))
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None)) as session:
+        yield Endpoint(session, url, "sk-secret", Backoff(attempts, 30.0, first=0.01), read_seconds)
 
 
 @asynccontextmanager
@@ -107,7 +106,9 @@ async def test_the_pause_is_the_one_that_the_endpoint_asks_for() -> None:
                 await text_of(endpoint)
         cause = error.value.__cause__
         assert isinstance(cause, ModelBusyError)
-        assert shortest <= Backoff().pause(cause) <= longest
+        assert cause.retry_after is not None
+        assert shortest <= cause.retry_after <= longest
+        assert Backoff().pause(cause) == 0.0  # the pause is the endpoint's
 
 
 def test_without_a_pause_from_the_endpoint_the_backoff_decides() -> None:
@@ -160,12 +161,12 @@ async def test_the_key_is_never_shown() -> None:
 
 
 async def test_the_error_gives_advice() -> None:
-    async with scripted_model(Fails(400, "response_format is unknown")) as model:
-        with pytest.raises(ModelRejectedError, match="json-mode: object"):
-            await ask(model)
-        async with endpoint_at(model.url.removesuffix("/v1")) as endpoint:
-            with pytest.raises(ModelRejectedError, match=r"end in /v1\?"):
-                await text_of(endpoint)
+    async with (
+        scripted_model() as model,
+        endpoint_at(model.url.removesuffix("/v1")) as endpoint,
+    ):
+        with pytest.raises(ModelRejectedError, match=r"end in /v1\?"):
+            await text_of(endpoint)
 
 
 async def test_a_reply_that_breaks_off_is_not_begun_again() -> None:
@@ -182,11 +183,48 @@ async def test_an_orderly_end_before_the_end_is_a_break_too() -> None:
             await ask(model)
 
 
-async def test_an_endpoint_that_sends_nothing_is_asked_again() -> None:
+SAID = 'data: {"choices": [{"delta": {"content": "Hello."}}]}\n\n'
+FINISHED = 'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\n'
+
+
+@pytest.mark.parametrize("ending", [Sends(SAID + FINISHED), Cuts("Hello.", finish_reason="stop")])
+async def test_a_stream_that_ends_without_done_after_its_finish_reason_is_whole(
+    ending: Reply,
+) -> None:
+    async with scripted_model(ending) as model:
+        assert await ask(model) == "Hello."
+
+
+async def test_a_reply_whose_connection_stays_open_after_its_end_is_whole() -> None:
     never = asyncio.Event()
-    late = Says("late", before=never)
-    async with connected(late, "Hello.", read_seconds=0.2) as (_, endpoint):
+    async with connected(Says("Hello.", at_end=never), read_seconds=0.05) as (_, endpoint):
         assert await text_of(endpoint) == "Hello."
+
+
+@pytest.mark.parametrize("usage", ['{"prompt_tokens": null}', "{}", "null"])
+async def test_a_usage_without_numbers_is_no_error(usage: str) -> None:
+    body = f'{SAID}{FINISHED}data: {{"choices": [], "usage": {usage}}}\n\ndata: [DONE]\n\n'
+    async with scripted_model(Sends(body)) as model:
+        assert await ask(model) == "Hello."
+
+
+@pytest.mark.parametrize("waits", ["headers", "body", "text"])
+async def test_the_first_byte_may_take_longer_than_a_pause_between_two(waits: str) -> None:
+    """`headers`: nothing is sent; `body`: the headers are; `text`: so is a chunk without text."""
+    ready = asyncio.Event()
+    late = {
+        "headers": Says("late", before=ready),
+        "body": Says("late", after_headers=ready),
+        "text": Says("", between=ready),
+    }[waits]
+    async with connected(late, read_seconds=0.05) as (model, endpoint):
+        reading = asyncio.create_task(text_of(endpoint))
+        await wait_until(lambda: len(model.requests) == 1)
+        await asyncio.wait({reading}, timeout=0.3)
+        assert not reading.done()
+        ready.set()
+        assert await reading == ("late" if waits != "text" else "")
+    assert len(model.requests) == 1
 
 
 async def test_a_pause_between_two_pieces_is_an_error_when_it_is_too_long() -> None:

@@ -22,13 +22,11 @@ def test_nothing_named_is_the_bundled_model() -> None:
 def test_a_key_alone_is_openai() -> None:
     found = named(model_key="sk-1", model_name="gpt-x")
     assert found == ModelEndpoint("https://api.openai.com/v1", "sk-1", "gpt-x")
-    assert found.is_openai
 
 
 def test_a_url_needs_no_key() -> None:
     found = named("llama", model_url="http://localhost:11434/v1")
     assert found == ModelEndpoint("http://localhost:11434/v1", None, "llama")
-    assert not found.is_openai
 
 
 def test_the_environments_model_overrides_the_flows() -> None:

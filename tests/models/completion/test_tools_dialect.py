@@ -28,7 +28,7 @@ CALCULATOR = ToolSpec(
 QUESTION = (ChatMessage(role="user", content="1+1?"),)
 WITH_TOOLS = CompleteRequest(messages=QUESTION, tools=(CALCULATOR,))
 WITHOUT = CompleteRequest(messages=QUESTION)
-DIALECT = ToolsDialect(json_schemas=True)
+DIALECT = ToolsDialect()
 
 
 def call(arguments: str = "", **more: Any) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def test_an_output_schema_goes_out_as_response_format_and_without_tools() -> Non
 
 
 def test_for_an_endpoint_without_schemas_the_prompt_has_the_schema() -> None:
-    prompt = ToolsDialect(json_schemas=False).prompt(OUTPUT)
+    prompt = ToolsDialect(json_mode="object").prompt(OUTPUT)
     assert prompt.model_dump(exclude_none=True)["response_format"] == {"type": "json_object"}
     assert '{"type": "object"}' in prompt.messages[0].content
 

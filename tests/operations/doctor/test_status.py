@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,16 @@ from fourtier.schema.status import StatusRequest, StatusResponse, StoreCount, st
 from tests.road.services import ROAD
 from tests.runtime.rpc.support import served
 from tests.support.flow import running_flow
-from tests.support.model import Says, scripted_model
+from tests.support.model import (
+    Fails,
+    ModelRequest,
+    Reply,
+    Says,
+    Script,
+    Sends,
+    Writes,
+    scripted_model,
+)
 
 ANN = Scope("ann", "default")
 HERE = version("fourtier")
@@ -63,7 +73,7 @@ async def status_from(service: Plain) -> StatusResponse:
 
 async def doctors(service: Plain, *replicas: str) -> list[Finding]:
     async with asked(service) as caller:
-        return (await ask_services(caller, "shop", ["facts"], {"facts": replicas})).findings
+        return (await ask_services(caller, "shop", {"facts": {}}, {"facts": replicas})).findings
 
 
 async def test_a_service_reports_its_version_and_store_counts() -> None:
@@ -107,7 +117,7 @@ async def test_an_index_that_lacks_facts_is_reported() -> None:
 
 async def test_a_store_that_could_not_be_counted_does_not_count_as_reached() -> None:
     async with asked(Counting(error=ConnectionRefusedError("nobody is there"))) as caller:
-        assert (await ask_services(caller, "shop", ["facts"], {})).stores == set()
+        assert (await ask_services(caller, "shop", {"facts": {}}, {})).stores == set()
 
 
 @pytest.mark.parametrize(
@@ -140,7 +150,7 @@ async def test_all_services_report_what_is_in_their_stores(
     ):
         await client.facts.store(ANN, "I live in Oslo.")
         await client.facts.store(Scope("bob", "work"), "I live in Bergen.")
-        answers = await ask_services(flow.caller, "shop", list(ROAD), {})
+        answers = await ask_services(flow.caller, "shop", ROAD, {})
 
     findings = answers.findings
     assert answers.stores == {"graph", "vectors"}
@@ -153,3 +163,59 @@ async def test_all_services_report_what_is_in_their_stores(
     assert "0 runs in the graph" in found["stores of working-memory"]
     assert "384 dimensions" in found["embedding model"]
     assert "scripted speaks" in found["language model"]
+
+
+LEARNING: dict[str, dict[str, Any]] = {"completion": {"attempts": 1}, "extraction": {}}
+
+
+async def model_findings(script: Script, folder: Path) -> dict[str, Finding]:
+    """What the doctor finds of a flow that learns by a model."""
+    async with (
+        scripted_model(script=script) as model,
+        running_flow(folder, LEARNING, settings=model.settings) as flow,
+    ):
+        answers = await ask_services(flow.caller, "shop", LEARNING, {})
+    return {each.what: each for each in answers.findings}
+
+
+def thinks_at_length(request: ModelRequest) -> Reply:
+    """A reasoning model: a few tokens are not enough for its thoughts."""
+    if (request.json.get("max_tokens") or 1_000) < 100:
+        return Sends(
+            'data: {"choices": [{"delta": {"reasoning_content": "Hm"}}]}\n\n'
+            'data: {"choices": [{"delta": {}, "finish_reason": "length"}]}\n\n'
+        )
+    return Writes({"answer": "yes"}) if request.schema else Says("Yes.", reasoning="Hm.")
+
+
+def takes_little(request: ModelRequest) -> Reply:
+    """An endpoint with neither tools nor JSON schemas nor a temperature."""
+    for name in ("tools", "response_format", "temperature"):
+        if name in request.json:
+            return Fails(400, "unknown parameter", param=name)
+    if '"action"' in request.text:
+        return Says('{"thought": "", "answer": "Yes."}')
+    return Says('{"answer": "yes"}')
+
+
+@pytest.mark.parametrize("script", [thinks_at_length, takes_little])
+async def test_the_model_is_well_when_it_does_what_the_flow_asks(
+    tmp_path: Path, script: Script
+) -> None:
+    found = await model_findings(script, tmp_path)
+    assert found["language model"].well, found
+    assert found["learning by the model"].well, found
+
+
+async def test_a_model_that_cannot_learn_is_a_problem(tmp_path: Path) -> None:
+    found = await model_findings(lambda _: Says("I speak no JSON."), tmp_path)
+    assert found["language model"].well
+    assert not found["learning by the model"].well
+    assert "not JSON" in found["learning by the model"].found
+    assert "by rule" in found["learning by the model"].remedy
+
+
+async def test_a_model_without_tools_or_words_is_a_problem(tmp_path: Path) -> None:
+    found = await model_findings(lambda _: Fails(401, "wrong key"), tmp_path)
+    assert not found["language model"].well
+    assert "wrong key" in found["language model"].found

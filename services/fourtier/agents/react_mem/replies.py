@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from fourtier.agents.react_mem.reasoning import Usage
+from fourtier.runtime.errors import FourtierError
 from fourtier.schema.agent import AgentResponse, RunMetadata
 
 Kind = Literal["thought", "action", "observation", "answer", "error"]
@@ -45,13 +46,14 @@ class Replies:
         )
 
     def failed(
-        self, step: int, error_type: str, reason: str, metadata: RunMetadata, usage: Usage
+        self, step: int, error: FourtierError, metadata: RunMetadata, usage: Usage
     ) -> AgentResponse:
         """The last reply of a run that has no answer."""
-        return self._reply(step, "error", reason, end_of_message=True).model_copy(
+        return self._reply(step, "error", str(error), end_of_message=True).model_copy(
             update={
                 "end_of_dialog": True,
-                "error": error_type,
+                "error": error.type,
+                "retry_after": error.retry_after,
                 "in_token": usage.in_token,
                 "out_token": usage.out_token,
                 "model": usage.model or None,

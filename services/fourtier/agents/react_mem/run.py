@@ -19,7 +19,7 @@ from fourtier.agents.react_mem.tools.toolbox import Toolbox
 from fourtier.agents.react_mem.trace import RunTrace
 from fourtier.agents.react_mem.unpersisted import UnpersistedAnswers
 from fourtier.runtime import telemetry
-from fourtier.runtime.errors import CallFailedError
+from fourtier.runtime.errors import CallFailedError, PermanentError
 from fourtier.runtime.privacy.redactor import Privacy
 from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.agent import (
@@ -34,6 +34,12 @@ from fourtier.schema.completion import CompletionPiece, ToolSpec
 from fourtier.tools.contract import RunContext
 
 log = logging.getLogger(__name__)
+
+
+class RequestIdUsedError(PermanentError):
+    """The id of a request is that of a run for another question."""
+
+    type = "request-id-used"
 
 
 class Run:
@@ -229,20 +235,16 @@ class Run:
         """End a run that has no answer; memory gets the question all the same."""
         log.error("The run %s has no answer: %s", self._run_id, error)
         await finish(self._publish_ended("", succeeded=False))
-        return self._replies.failed(
-            step, error.type, str(error), await self._metadata(""), self.usage
-        )
+        return self._replies.failed(step, error, await self._metadata(""), self.usage)
 
     async def _reject_used_id(self) -> AgentResponse:
         """Fail a request whose id belongs to another question; its run stays as it is."""
-        reason = (
+        error = RequestIdUsedError(
             f"the request id {self._run_id!r} belongs to another question of this user: give each "
             f"question an id of its own"
         )
         self._memory, self._memories = "off", Memories()
-        return self._replies.failed(
-            0, "request-id-used", reason, await self._metadata(""), self.usage
-        )
+        return self._replies.failed(0, error, await self._metadata(""), self.usage)
 
     async def _publish_ended(self, answer: str, *, succeeded: bool) -> None:
         """Publish the event from which memory learns; returns when the broker has it.

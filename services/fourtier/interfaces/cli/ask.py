@@ -27,9 +27,10 @@ def reply_as_json(reply: Reply) -> dict[str, object]:
     }
     for memory in newest_first(reply.metadata.memories):
         by_tier.setdefault(memory.tier, []).append(memory.model_dump(mode="json"))
+    error = {"type": reply.error, "message": reply.reason, "retry_after": reply.retry_after}
     return {
         "answer": reply.answer,
-        "error": {"type": reply.error, "message": reply.reason} if reply.error else None,
+        "error": error if reply.error else None,
         "steps": metadata["steps"],
         "memories": by_tier,
         "tiers_left_out": metadata["tiers_left_out"],

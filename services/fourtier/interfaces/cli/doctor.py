@@ -33,7 +33,8 @@ def doctor(
 
     [bold]bus, graph, vectors[/]: reached from here, and of which version.
     [bold]services[/]: each answers, its version and replicas, what its stores have.
-    [bold]models[/]: the embedding model embeds, the language model speaks.
+    [bold]models[/]: the embedding model embeds, the language model speaks, and
+    writes the JSON by which it learns.
     [bold]queues[/]: what waits on each topic, and for how long, by Pulsar's admin API.
     [bold]dead letters[/]: what could not be handled.
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from fourtier.runtime.process.flow_process import FlowProcess
     from fourtier.schema.message import Scope
 
+#: Seconds for which a chat waits at its start to see what the model can do.
+_CHECK_SECONDS = 15.0
+
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
@@ -68,6 +71,7 @@ async def _run(flow: str, services: Sequence[str], scope: "Scope | None") -> boo
 
     with extra_needed("service"):
         from fourtier.flows.plan import process_plan
+        from fourtier.operations.model_check import check_named_model
         from fourtier.operations.start_message import start_message
         from fourtier.runtime.process.flow_process import flow_process, stop_on_signals
 
@@ -79,8 +83,11 @@ async def _run(flow: str, services: Sequence[str], scope: "Scope | None") -> boo
     async with flow_process(plan) as process:
         with stop_on_signals(process):
             if scope is not None:
+                checked = await check_named_model(
+                    process.bus, plan.host.services, settings, within=_CHECK_SECONDS
+                )
                 # Not among the answers, which a pipe may take.
-                if said := start_message(plan.host.services, settings):
+                if said := start_message(plan.host.services, settings, checked):
                     errors.print(said, style="dim", markup=False)
                 return await _chat(process, scope, list(plan.host.services))
             await process.wait()

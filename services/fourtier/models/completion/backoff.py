@@ -19,10 +19,12 @@ class Backoff:
         attempts: how often an endpoint is asked.
         longest: seconds; an endpoint that asks for a longer pause is not asked again, because the
             caller does not wait so long.
+        first: seconds of the first pause where the endpoint asks for none.
     """
 
     attempts: int = 4
     longest: float = 60.0
+    first: float = 0.5
 
     def retries(self) -> AsyncIterator[stamina.Attempt]:
         """Attempts, for `with`; none begins after the caller's deadline.
@@ -34,17 +36,22 @@ class Backoff:
                 on=self.pause,
                 attempts=self.attempts,
                 timeout=COMPLETE.deadline,
-                wait_initial=0.5,
+                wait_initial=self.first,
                 wait_max=20.0,
-                wait_jitter=0.5,
+                wait_jitter=self.first,
             )
         )
 
     def pause(self, error: Exception) -> bool | float:
-        """Seconds until the next attempt; True leaves them to the backoff, False ends it."""
-        if isinstance(error, ModelBusyError) and error.after is not None:
-            return error.after if error.after <= self.longest else False
-        return isinstance(error, ModelBusyError | ModelUnreachableError)
+        """Seconds until the next attempt; True leaves them to the backoff, False ends it.
+
+        A request whose endpoint pauses for all of them waits for that pause, and for nothing more.
+        """
+        if isinstance(error, ModelBusyError):
+            if (error.retry_after or 0) > self.longest:
+                return False
+            return 0.0 if error.pauses_all else True
+        return isinstance(error, ModelUnreachableError)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -29,21 +29,33 @@ class ModelBusyError(ModelError):
     """The endpoint cannot answer now.
 
     Attributes:
-        after: seconds to wait before the next request, where the endpoint says so.
+        pauses_all: it cannot answer any request, because there are too many or because it says
+            when it will be ready; otherwise the next one may well succeed.
     """
 
     type = "model-busy"
     temporary = True
 
-    def __init__(self, message: str, after: float | None = None) -> None:
+    def __init__(
+        self, message: str, retry_after: float | None = None, *, pauses_all: bool = False
+    ) -> None:
         super().__init__(message)
-        self.after = after
+        self.retry_after = retry_after
+        self.pauses_all = pauses_all
 
 
 class ModelRejectedError(ModelError):
-    """The endpoint rejects the request; the text has its own message."""
+    """The endpoint rejects the request; the text has its own message.
+
+    Attributes:
+        parameter: what it rejects of the request, where it can do without; see `rejected`.
+    """
 
     type = "model-rejected"
+
+    def __init__(self, message: str, parameter: str | None = None) -> None:
+        super().__init__(message)
+        self.parameter = parameter
 
 
 class ModelMalformedError(ModelError):

@@ -17,11 +17,6 @@ class ModelEndpoint:
     key: str | None
     model: str
 
-    @property
-    def is_openai(self) -> bool:
-        """Whether it is OpenAI's own, whose newer models know `max_completion_tokens` alone."""
-        return urlsplit(self.url).hostname == urlsplit(_OPENAI).hostname
-
 
 def names_endpoint(settings: Settings) -> bool:
     """Whether the environment of this process names an endpoint: its URL, or a key alone.

@@ -11,9 +11,7 @@ import aiohttp
 from fourtier.models.completion import bundled
 from fourtier.models.completion.backoff import Backoff
 from fourtier.models.completion.budget import DayBudget
-from fourtier.models.completion.dialects.contract import Dialect
-from fourtier.models.completion.dialects.schema import SchemaDialect
-from fourtier.models.completion.dialects.tools import ToolsDialect
+from fourtier.models.completion.dialects.choice import Dialects
 from fourtier.models.completion.endpoint import Endpoint
 from fourtier.models.completion.named_model import ModelEndpoint, named_model
 from fourtier.models.completion.parameters import CompletionParameters
@@ -51,30 +49,32 @@ async def open_model(
         else:
             url, key, concurrency = named.url, named.key or "", _MAX_CONCURRENCY
         # Opened after the bundled model, so that its connections are closed before it stops.
-        session = await stack.enter_async_context(_session(parameters))
+        session = await stack.enter_async_context(_session())
         backoff = Backoff(parameters.attempts, longest=parameters.timeout)
-        dialect, sampling = _dialect(named, parameters), _sampling(named, parameters, url)
-        _log_model(named, dialect)
+        dialects, sampling = _dialects(named, parameters), _sampling(named, parameters, url)
+        _log_model(named, dialects)
         yield (
-            Model(Endpoint(session, url, key, backoff), dialect, sampling, budget),
+            Model(
+                Endpoint(session, url, key, backoff, parameters.timeout), dialects, sampling, budget
+            ),
             parameters.max_concurrency or concurrency,
         )
 
 
-def _session(parameters: CompletionParameters) -> aiohttp.ClientSession:
-    timeout = aiohttp.ClientTimeout(
-        total=None, sock_connect=_CONNECT_SECONDS, sock_read=parameters.timeout
+def _session() -> aiohttp.ClientSession:
+    """A session that limits the connecting alone; `Endpoint` and the caller limit the reply."""
+    return aiohttp.ClientSession(
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS)
     )
-    return aiohttp.ClientSession(timeout=timeout)
 
 
-def _dialect(named: ModelEndpoint | None, parameters: CompletionParameters) -> Dialect:
-    json_schemas = parameters.json_mode == "schema"
-    if parameters.dialect == "tools" or (parameters.dialect == "auto" and named is not None):
-        return ToolsDialect(json_schemas=json_schemas)
-    small = named is None
-    return SchemaDialect(
-        json_schemas=json_schemas, small=small, brief=small and parameters.dialect == "auto"
+def _dialects(named: ModelEndpoint | None, parameters: CompletionParameters) -> Dialects:
+    small, auto = named is None, parameters.dialect == "auto"
+    return Dialects(
+        tools=parameters.dialect == "tools" or (auto and not small),
+        json_mode=parameters.json_mode,
+        small=small,
+        brief=small and auto,
     )
 
 
@@ -84,7 +84,6 @@ def _sampling(named: ModelEndpoint | None, parameters: CompletionParameters, url
             model=named.model,
             max_tokens=parameters.max_tokens,
             temperature=parameters.temperature,
-            completion_limit=named.is_openai,
             labels=_labels("openai", url),
         )
     temperature = parameters.temperature
@@ -107,9 +106,9 @@ def _labels(provider: str, url: str) -> Attributes:
     }
 
 
-def _log_model(named: ModelEndpoint | None, dialect: Dialect) -> None:
+def _log_model(named: ModelEndpoint | None, dialects: Dialects) -> None:
     if named is not None:
-        how = "tool calls" if isinstance(dialect, ToolsDialect) else "JSON of a schema"
+        how = "tool calls" if dialects.tools else "JSON of a schema"
         log.info("Answers come from the model %s at %s, by %s.", named.model, named.url, how)
         return
     log.info(

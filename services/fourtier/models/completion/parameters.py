@@ -14,8 +14,10 @@ class CompletionParameters(Parameters):
         model: its name at the endpoint; OPENAI_MODEL overrides it.
         dialect: `auto` is `tools` for an endpoint, and a brief form of `schema` for the bundled
             model, which cannot choose a tool; `schema` offers tools to that one too.
-        json_mode: `object` for an endpoint without JSON schemas, DeepSeek's for example.
-        timeout: seconds for which the endpoint may send nothing until it is asked again.
+        json_mode: `object` for an endpoint that takes JSON schemas and does not keep to them; one
+            that rejects them is noticed.
+        timeout: seconds that may pass between two parts of a reply. Its first part may take as long
+            as the caller waits.
         attempts: how often it is asked. A caller waits five minutes for the first piece; no attempt
             begins after that.
         max_tokens: of one reply; None leaves it to the endpoint, and is 256 for the bundled model.

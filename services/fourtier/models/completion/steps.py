@@ -1,22 +1,33 @@
 """One step of a model: ask in its dialect, read the stream, count the tokens."""
 
-import json
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from fourtier.models.completion.budget import DayBudget
-from fourtier.models.completion.dialects.contract import Dialect
-from fourtier.models.completion.errors import ModelCutOffError
+from fourtier.models.completion.dialects.choice import Dialects
+from fourtier.models.completion.errors import ModelCutOffError, ModelRejectedError
+from fourtier.models.completion.meter import Meter
 from fourtier.models.completion.metrics import count_tokens_used
-from fourtier.models.completion.wire import ChatRequest, Chunk, Prompt, Usage
+from fourtier.models.completion.wire import ChatRequest, Chunk, Prompt, StreamOptions
 from fourtier.models.genai import Attributes, model_operation
-from fourtier.models.text.tokens import count_tokens
 from fourtier.schema.completion import CompleteRequest, CompletionPiece
 
-#: Characters that are read of one reply: a model that does not come to an end is stopped here.
-MAX_REPLY = 200_000
+log = logging.getLogger(__name__)
+
+#: Rejected parameters that are left out; the dialect does without the other ones.
+_DROPPED = frozenset(
+    {
+        "max_completion_tokens",
+        "max_tokens",
+        "parallel_tool_calls",
+        "stream",
+        "stream_options",
+        "temperature",
+    }
+)
 
 
 class ChunkSource(Protocol):
@@ -33,73 +44,29 @@ class Sampling:
 
     Attributes:
         labels: the provider and the server, for spans and metrics.
-        completion_limit: the limit is called `max_completion_tokens`, not `max_tokens`.
     """
 
     model: str
     max_tokens: int | None
     temperature: float | None
-    completion_limit: bool = False
     labels: Attributes = field(default_factory=dict[str, str | int])
 
 
-@dataclass
-class _Meter:
-    """What a reply has cost so far.
+class Model:
+    """A model that makes steps.
 
-    Where an endpoint sends no counts, or is cut off before it does, they are estimated from the
-    JSON of the prompt's messages and tools and from the text that came back. If no text came back,
-    nothing is counted.
+    It is asked without what its endpoint rejects. That is learned from the first request that has
+    it, and remembered once the endpoint takes the request without it.
     """
 
-    prompt: Prompt
-    model: str
-    reason: str = ""
-    usage: Usage | None = None
-    text: list[str] = field(default_factory=list[str])
-    characters: int = 0
-
-    def take(self, chunk: Chunk) -> None:
-        """Add a chunk.
-
-        Raises:
-            ModelCutOffError: the reply is longer than `MAX_REPLY`.
-        """
-        self.model = chunk.model or self.model
-        self.usage = chunk.usage or self.usage
-        for choice in chunk.choices[:1]:
-            self.text.append(choice.piece.text)
-            self.characters += len(choice.piece.text)
-            self.reason = choice.finish_reason or self.reason
-        if self.characters > MAX_REPLY:
-            raise ModelCutOffError(
-                f"the reply has more than {MAX_REPLY} characters: lower max-tokens"
-            )
-
-    @property
-    def cost(self) -> Usage:
-        """Tokens of prompt and completion."""
-        if self.usage is not None:
-            return self.usage
-        if not self.text:
-            return Usage()
-        asked = self.prompt.model_dump(mode="json", include={"messages", "tools"})
-        return Usage(
-            prompt_tokens=count_tokens(json.dumps(asked, ensure_ascii=False)),
-            completion_tokens=count_tokens("".join(self.text)),
-        )
-
-
-class Model:
-    """A model that makes steps."""
-
     def __init__(
-        self, endpoint: ChunkSource, dialect: Dialect, sampling: Sampling, budget: DayBudget
+        self, endpoint: ChunkSource, dialects: Dialects, sampling: Sampling, budget: DayBudget
     ) -> None:
         self._endpoint = endpoint
-        self._dialect = dialect
+        self._dialects = dialects
         self._sampling = sampling
         self._budget = budget
+        self._rejected: frozenset[str] = frozenset()
 
     async def step(self, request: CompleteRequest) -> AsyncGenerator[CompletionPiece]:
         """Thought, answer and action as they come, and the counts at the end.
@@ -110,14 +77,37 @@ class Model:
             ModelError: one of its kinds; see `errors`.
         """
         self._budget.check()
-        prompt = self._dialect.prompt(request)
-        reader = self._dialect.reader(request)
-        meter = _Meter(prompt, self._sampling.model)
-        async with aclosing(self._measured(self._asked(request, prompt), meter)) as chunks:
-            async for chunk in chunks:
-                for choice in chunk.choices[:1]:
-                    for piece in reader.take(choice.piece):
+        rejected = self._rejected
+        while True:
+            try:
+                async with aclosing(self._step(request, rejected)) as pieces:
+                    async for piece in pieces:
                         yield piece
+            except ModelRejectedError as error:
+                if error.parameter is None or error.parameter in rejected:
+                    raise
+                rejected |= {error.parameter}
+            else:
+                return
+
+    async def _step(
+        self, request: CompleteRequest, rejected: frozenset[str]
+    ) -> AsyncGenerator[CompletionPiece]:
+        """The step, of one request that does without what is rejected."""
+        dialect = self._dialects.choose(request, rejected)
+        prompt, reader = dialect.prompt(request), dialect.reader(request)
+        meter = Meter(prompt, self._sampling.model)
+        asked = self._asked(request, prompt, rejected)
+        try:
+            async with aclosing(self._measured(asked, meter)) as chunks:
+                async for chunk in chunks:
+                    self._remember(rejected)
+                    for choice in chunk.choices[:1]:
+                        for piece in reader.take(choice.piece):
+                            yield piece
+        except ModelCutOffError:
+            if not reader.whole:
+                raise
         for piece in reader.finish(meter.reason):
             yield piece
         cost = meter.cost
@@ -128,7 +118,7 @@ class Model:
             model=meter.model,
         )
 
-    async def _measured(self, asked: ChatRequest, meter: _Meter) -> AsyncGenerator[Chunk]:
+    async def _measured(self, asked: ChatRequest, meter: Meter) -> AsyncGenerator[Chunk]:
         """The chunks of a completion, in a span; its tokens are counted however it ends."""
         with model_operation("chat", self._sampling.model, self._sampling.labels) as operation:
             try:
@@ -148,18 +138,27 @@ class Model:
                 count_tokens_used(operation.labels, cost.prompt_tokens, cost.completion_tokens)
                 await self._budget.spend(cost.prompt_tokens + cost.completion_tokens)
 
-    def _asked(self, request: CompleteRequest, prompt: Prompt) -> ChatRequest:
+    def _remember(self, rejected: frozenset[str]) -> None:
+        """The endpoint has taken a request without these."""
+        if news := rejected - self._rejected:
+            self._rejected |= news
+            log.warning("The endpoint rejects %s: asked without.", ", ".join(sorted(news)))
+
+    def _asked(
+        self, request: CompleteRequest, prompt: Prompt, rejected: frozenset[str]
+    ) -> ChatRequest:
         sampling = self._sampling
         limit = request.max_tokens or sampling.max_tokens
-        return ChatRequest(
+        temperature = sampling.temperature if request.temperature is None else request.temperature
+        asked = ChatRequest(
             model=sampling.model,
             messages=prompt.messages,
             tools=prompt.tools,
             parallel_tool_calls=prompt.parallel_tool_calls,
             response_format=prompt.response_format,
-            max_tokens=None if sampling.completion_limit else limit,
-            max_completion_tokens=limit if sampling.completion_limit else None,
-            temperature=sampling.temperature
-            if request.temperature is None
-            else request.temperature,
+            max_tokens=limit,
+            max_completion_tokens=limit if "max_tokens" in rejected else None,
+            temperature=temperature,
+            stream_options=None if "stream" in rejected else StreamOptions(),
         )
+        return asked.model_copy(update=dict.fromkeys(rejected & _DROPPED))

@@ -3,9 +3,10 @@
 What comes in is read leniently: endpoints add fields, leave others out and send null for empty.
 """
 
-from typing import Literal
+import json
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from fourtier.schema.message import Metadata
 
@@ -61,7 +62,7 @@ class NamedSchema(_Sent):
 
 
 class ResponseFormat(_Sent):
-    """JSON of a schema, or any JSON object where the endpoint knows no schemas."""
+    """JSON of a schema, or any JSON object where the endpoint takes no schemas."""
 
     type: Literal["json_schema", "json_object"]
     json_schema: NamedSchema | None = None
@@ -89,19 +90,29 @@ class ChatRequest(Prompt):
     max_tokens: int | None = None
     max_completion_tokens: int | None = None
     temperature: float | None = None
-    stream: bool = True
-    stream_options: StreamOptions = StreamOptions()
+    stream: bool | None = True
+    stream_options: StreamOptions | None = StreamOptions()
 
 
 class _Received(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
+def _as_json_text(value: object) -> object:
+    """Arguments that an endpoint sends as an object, as Ollama's own API does."""
+    return json.dumps(value) if isinstance(value, dict) else value
+
+
+def _count(value: object) -> object:
+    """A count that an endpoint leaves empty is 0."""
+    return 0 if value is None else value
+
+
 class FunctionDelta(_Received):
     """A piece of a tool call's name and arguments."""
 
     name: str | None = None
-    arguments: str | None = None
+    arguments: Annotated[str | None, BeforeValidator(_as_json_text)] = None
 
 
 class ToolCallDelta(_Received):
@@ -155,8 +166,8 @@ class Choice(_Received):
 class Usage(_Received):
     """Token counts."""
 
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    prompt_tokens: Annotated[int, BeforeValidator(_count)] = 0
+    completion_tokens: Annotated[int, BeforeValidator(_count)] = 0
 
 
 class Failure(_Received):

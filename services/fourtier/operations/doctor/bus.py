@@ -42,7 +42,7 @@ async def check_bus(
         )
         async with connecting as bus, open_caller(bus) as caller:
             answers, dead_letters = await asyncio.gather(
-                ask_services(caller, name, list(flow.services), _replicas(queues)),
+                ask_services(caller, name, flow.services, _replicas(queues)),
                 check_dead_letters(bus, name, _with_dead_letters(flow, queues)),
             )
     except (FourtierError, BusError) as error:

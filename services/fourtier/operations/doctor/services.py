@@ -7,18 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
+from typing import Any
 
 from fourtier.operations.doctor.findings import Finding, checked, duration
+from fourtier.operations.model_check import ask_output, ask_step, learns_by_model
 from fourtier.runtime.rpc.caller import Caller
-from fourtier.schema.completion import COMPLETE, ChatMessage, CompleteRequest
+from fourtier.schema.completion import COMPLETE
 from fourtier.schema.embeddings import EMBED, EmbedRequest
 from fourtier.schema.status import StatusRequest, StatusResponse, status_of
 
 #: The model in the packages shows that everything works, and no more.
 _BUNDLED = "SmolLM2-135M"
 _A_REAL_ONE = "for real answers set OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL"
-#: A model that is asked for eight tokens and takes longer is of no use to anybody.
-_MODEL_WITHIN = 60.0
+#: Seconds that a model may take, as in a run.
+_MODEL_WITHIN = COMPLETE.deadline
 
 
 @dataclass
@@ -35,20 +37,24 @@ class ServiceAnswers:
 
 
 async def ask_services(
-    caller: Caller, flow: str, services: Sequence[str], replicas: Mapping[str, Sequence[str]]
+    caller: Caller,
+    flow: str,
+    services: Mapping[str, Mapping[str, Any] | None],
+    replicas: Mapping[str, Sequence[str]],
 ) -> ServiceAnswers:
     """Ask all services at once.
 
     Args:
         caller: a connection to the flow.
         flow: its name, for the remedies.
-        services: those of the flow.
+        services: those of the flow, with their parameters.
         replicas: the versions of each service's replicas, as far as the bus knows them.
     """
     answers = ServiceAnswers()
+    learns = learns_by_model(services)
     found = await asyncio.gather(
         *(
-            _service(caller, flow, service, replicas.get(service, ()), answers)
+            _service(caller, flow, service, replicas.get(service, ()), answers, learns=learns)
             for service in services
         )
     )
@@ -57,13 +63,31 @@ async def ask_services(
 
 
 async def _service(
-    caller: Caller, flow: str, service: str, replicas: Sequence[str], answers: ServiceAnswers
+    caller: Caller,
+    flow: str,
+    service: str,
+    replicas: Sequence[str],
+    answers: ServiceAnswers,
+    *,
+    learns: bool,
 ) -> list[Finding]:
     remedy = f"see whether {service} runs (`fourtier serve {flow} {service}`) and what its log says"
     findings = await checked(service, _status(caller, service, replicas, answers), remedy)
-    if findings[0].well and service in _DEEPER:
-        what, look, advice = _DEEPER[service]
-        findings += await checked(what, look(caller, what), advice, within=_MODEL_WITHIN)
+    if findings[0].well and service == "embeddings":
+        what = "embedding model"
+        findings += await checked(what, _embed(caller, what), _EMBEDDING, within=_MODEL_WITHIN)
+    if findings[0].well and service == "completion":
+        findings += await _model(caller, learns=learns)
+    return findings
+
+
+async def _model(caller: Caller, *, learns: bool) -> list[Finding]:
+    """The model, asked what the agent asks; and what is learned by it, where it is a named one."""
+    what = "language model"
+    findings = await checked(what, _complete(caller, what), _COMPLETION, within=_MODEL_WITHIN)
+    if learns and findings[0].well and findings[0].remedy != _A_REAL_ONE:
+        what = "learning by the model"
+        findings += await checked(what, _learn(caller, what), _LEARNING, within=_MODEL_WITHIN)
     return findings
 
 
@@ -128,28 +152,21 @@ async def _embed(caller: Caller, what: str) -> list[Finding]:
 
 async def _complete(caller: Caller, what: str) -> list[Finding]:
     began = time.perf_counter()
-    request = CompleteRequest(
-        messages=(ChatMessage(role="user", content="Say yes."),), max_tokens=8, streaming=False
-    )
-    model = ""
-    async for piece in caller.stream(COMPLETE, request):
-        model = piece.model or model
+    model = await ask_step(caller)
     spent = (time.perf_counter() - began) * 1000
     found = f"{model or 'a model without a name'} speaks, in {spent:.1f} ms"
     bundled = model.startswith(_BUNDLED)
     return [Finding(what=what, well=True, found=found, remedy=_A_REAL_ONE if bundled else "")]
 
 
-#: What is asked of some services besides: whether the model behind them works.
-_DEEPER = {
-    "embeddings": (
-        "embedding model",
-        _embed,
-        "see the parameters of embeddings in the flow, and its log",
-    ),
-    "completion": (
-        "language model",
-        _complete,
-        "see OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL of completion, and its log",
-    ),
-}
+async def _learn(caller: Caller, what: str) -> list[Finding]:
+    await ask_output(caller)
+    return [Finding(what=what, well=True, found="it writes JSON of a schema")]
+
+
+_EMBEDDING = "see the parameters of embeddings in the flow, and its log"
+_COMPLETION = "see OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL of completion, and its log"
+_LEARNING = (
+    "what is said is learned by rule, which finds less: name a model that writes JSON of a schema, "
+    "by OPENAI_MODEL of completion"
+)

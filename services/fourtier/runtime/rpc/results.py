@@ -91,8 +91,13 @@ class Results:
         )
         if stored and not await self._dead_letter(delivery, f"{kind}: {reason}", attempts):
             return
-        failed = Answer(error=Error(type=kind, message=reason, temporary=is_temporary(error)))
-        await self.reply(received, failed, last=True, error=kind)
+        failed = Error(
+            type=kind,
+            message=reason,
+            temporary=is_temporary(error),
+            retry_after=error.retry_after if isinstance(error, FourtierError) else None,
+        )
+        await self.reply(received, Answer(error=failed), last=True, error=kind)
         await self.acknowledge(delivery)
 
     async def shed(self, delivery: Delivery, error: OverloadedError) -> None:

@@ -15,6 +15,11 @@ from fourtier.schema.completion import CompleteRequest, CompletionPiece
 class Reader(Protocol):
     """Reads one reply while it streams."""
 
+    @property
+    def whole(self) -> bool:
+        """Whether nothing can be missing, though the stream broke off."""
+        ...
+
     def take(self, delta: Delta) -> Iterator[CompletionPiece]:
         """The pieces that a part of the reply makes certain."""
         ...

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
-from pydantic_core import from_json
-
-from fourtier.models.completion.dialects.contract import answer, no_step, thought
+from fourtier.models.completion.dialects.contract import answer, no_step
+from fourtier.models.completion.dialects.json_reply import JsonReply, find_json, is_whole
 from fourtier.models.completion.dialects.transcript import Acted, Said, joined, with_system
 from fourtier.models.completion.errors import ModelCutOffError, ModelMalformedError
 from fourtier.models.completion.wire import (
@@ -21,14 +21,19 @@ from fourtier.schema.message import Metadata
 
 _PACKAGE = "fourtier.models.completion"
 
+#: How an endpoint is asked for JSON: by a schema, as any object, or in the prompt alone.
+JsonMode = Literal["schema", "object", "text"]
 
-def response_format(name: str, schema: Metadata, *, json_schemas: bool) -> ResponseFormat:
+
+def response_format(name: str, schema: Metadata, json_mode: JsonMode) -> ResponseFormat | None:
     """Ask for JSON: of a schema where the endpoint takes one, of any kind where not.
 
     `strict` is left out on purpose: with it OpenAI rejects every schema that has a default or an
     optional field; servers that sample by a grammar enforce the schema either way.
     """
-    if not json_schemas:
+    if json_mode == "text":
+        return None
+    if json_mode == "object":
         return ResponseFormat(type="json_object")
     return ResponseFormat(
         type="json_schema", json_schema=NamedSchema(name=name, json_schema=schema)
@@ -47,44 +52,48 @@ def plain_messages(turns: Sequence[Said | Acted]) -> tuple[PromptMessage, ...]:
     )
 
 
-def output_prompt(turns: Sequence[Said | Acted], schema: Metadata, *, json_schemas: bool) -> Prompt:
+def output_prompt(turns: Sequence[Said | Acted], schema: Metadata, json_mode: JsonMode) -> Prompt:
     """Ask for one JSON value; without JSON schemas the prompt contains the schema."""
-    if not json_schemas:
+    if json_mode != "schema":
         instruction = read_prompt(_PACKAGE, "object").replace(
             "{schema}", json.dumps(schema, ensure_ascii=False)
         )
         turns = with_system(turns, instruction)
     return Prompt(
         messages=plain_messages(turns),
-        response_format=response_format("output", schema, json_schemas=json_schemas),
+        response_format=response_format("output", schema, json_mode),
     )
 
 
 class OutputReader:
-    """Passes the JSON on as one answer."""
+    """Passes the JSON on as one answer, and the thoughts before it as they come."""
 
     def __init__(self) -> None:
-        self._text = ""
+        self._reply = JsonReply()
+
+    @property
+    def whole(self) -> bool:
+        """Whether the JSON is complete."""
+        return is_whole(self._reply.text)
 
     def take(self, delta: Delta) -> Iterator[CompletionPiece]:
-        """The JSON as it comes."""
-        if delta.thinking:
-            yield thought(delta.thinking)
+        """The thoughts; and an empty piece where the JSON is coming, for callers that wait."""
+        yield from self._reply.take(delta)
         if delta.content:
-            self._text += delta.content
-            yield answer(delta.content)
+            yield answer("")
 
     def finish(self, reason: str) -> Iterator[CompletionPiece]:
-        """Check that the JSON is complete, so that no caller works with half of it."""
-        if not self._text.strip():
+        """The JSON, if it is complete, so that no caller works with half of it."""
+        yield from self._reply.finish()
+        text = self._reply.text
+        if not text.strip():
             raise no_step(reason)
-        if not _is_json(self._text):
-            if reason == "length":
-                raise ModelCutOffError(
-                    "the JSON was cut off at the limit of tokens: raise max-tokens"
-                )
-            raise ModelMalformedError(f"the model wrote what is not JSON: {self._text[:300]!r}")
-        yield from ()
+        if (found := find_json(text)) is not None:
+            yield answer(found)
+        elif reason == "length":
+            raise ModelCutOffError("the JSON was cut off at the limit of tokens: raise max-tokens")
+        else:
+            raise ModelMalformedError(f"the model wrote what is not JSON: {text[:300]!r}")
 
 
 def _in_words(turn: Acted) -> tuple[Said, Said]:
@@ -94,11 +103,3 @@ def _in_words(turn: Acted) -> tuple[Said, Said]:
         Said("assistant", json.dumps(step, ensure_ascii=False)),
         Said("user", f"Result of {turn.tool}:\n{turn.result}"),
     )
-
-
-def _is_json(text: str) -> bool:
-    try:
-        from_json(text)
-    except ValueError:
-        return False
-    return True

@@ -15,12 +15,19 @@ import json
 import logging
 from collections.abc import Iterator, Mapping
 
-from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic import JsonValue, TypeAdapter
 from pydantic_core import from_json
 
 from fourtier.models.completion.dialects.arguments import given_arguments
 from fourtier.models.completion.dialects.contract import Reader, answer, no_step, thought
+from fourtier.models.completion.dialects.json_reply import (
+    JsonReply,
+    find_json,
+    is_whole,
+    read_partly,
+)
 from fourtier.models.completion.dialects.output import (
+    JsonMode,
     OutputReader,
     output_prompt,
     plain_messages,
@@ -49,15 +56,15 @@ class SchemaDialect:
     """A step as JSON.
 
     Args:
-        json_schemas: whether the endpoint enforces a schema; otherwise the prompt describes it.
+        json_mode: whether the endpoint enforces a schema; the prompt describes a step anyway.
         small: the model runs in circles unless every text is bounded.
         brief: ask for an answer alone.
     """
 
     def __init__(
-        self, *, json_schemas: bool = True, small: bool = False, brief: bool = False
+        self, *, json_mode: JsonMode = "schema", small: bool = False, brief: bool = False
     ) -> None:
-        self._json_schemas = json_schemas
+        self._json_mode: JsonMode = json_mode
         self._small = small
         self._brief = brief
 
@@ -65,7 +72,7 @@ class SchemaDialect:
         """Messages with an instruction, and the schema of a step."""
         turns = read_transcript(request.messages)
         if request.output_schema is not None:
-            return output_prompt(turns, request.output_schema, json_schemas=self._json_schemas)
+            return output_prompt(turns, request.output_schema, self._json_mode)
         if self._brief:
             turns = [*turns, Said("user", read_prompt(_PACKAGE, "brief"))]
         elif request.tools:
@@ -77,7 +84,7 @@ class SchemaDialect:
         schema = sentence_schema() if self._brief else step_schema(request.tools, longest=longest)
         return Prompt(
             messages=plain_messages(turns),
-            response_format=response_format(STEP, schema, json_schemas=self._json_schemas),
+            response_format=response_format(STEP, schema, self._json_mode),
         )
 
     def reader(self, request: CompleteRequest) -> Reader:
@@ -89,27 +96,31 @@ class SchemaReader:
     """Reads an incomplete step: thought and answer stream, an action is passed on whole."""
 
     def __init__(self) -> None:
-        self._text = ""
+        self._reply = JsonReply()
         self._passed_on = {"thought": 0, "answer": 0}
+
+    @property
+    def whole(self) -> bool:
+        """Whether the JSON is complete."""
+        return is_whole(self._reply.text)
 
     def take(self, delta: Delta) -> Iterator[CompletionPiece]:
         """What has come of the thought and of the answer."""
-        if delta.thinking:
-            yield thought(delta.thinking)
-        self._text += delta.content or ""
-        if not delta.content or not self._text.strip():
-            return
-        step = self._read(partial=True)
-        yield from self._news(step, "thought")
-        yield from self._news(step, "answer")
+        yield from self._reply.take(delta)
+        if delta.content:
+            step = read_partly(self._reply.text)
+            yield from self._news(step if isinstance(step, dict) else {})
 
     def finish(self, reason: str) -> Iterator[CompletionPiece]:
-        """The action, if the step is one."""
-        if not self._text.strip():
+        """What was still open, and the action, if the step is one."""
+        yield from self._reply.finish()
+        text = self._reply.text
+        if not text.strip():
             raise no_step(reason)
-        cut_off = reason == "length"
-        step = self._read(partial=cut_off)
-        action, arguments = step.get("action"), step.get("arguments", {})
+        cut_off = reason == "length" and not self.whole
+        step = self._read(text, cut_off=cut_off)
+        yield from self._news(step)
+        action, arguments = step.get("action"), step.get("arguments")
         if isinstance(action, str) and not cut_off:
             yield CompletionPiece(type="action", tool=action, arguments=given_arguments(arguments))
         elif not self._passed_on["answer"]:
@@ -117,22 +128,24 @@ class SchemaReader:
         elif cut_off:
             log.warning("The answer was cut off at the limit of tokens; see max-tokens.")
 
-    def _read(self, *, partial: bool) -> dict[str, JsonValue]:
-        try:
-            value = from_json(self._text, allow_partial="trailing-strings" if partial else "off")
-            return _object.validate_python(value)
-        except (ValueError, ValidationError) as error:
+    @staticmethod
+    def _read(text: str, *, cut_off: bool) -> dict[str, JsonValue]:
+        found = find_json(text)
+        step = from_json(found) if found else read_partly(text) if cut_off else None
+        if not isinstance(step, dict):
             raise ModelMalformedError(
-                f"the model wrote {self._text[:300]!r}, which is not a JSON object; if its server "
+                f"the model wrote {text[:300]!r}, which is not a JSON object; if its server "
                 f"does not enforce JSON schemas, use the dialect `tools`"
-            ) from error
+            )
+        return _object.validate_python(step)
 
-    def _news(self, step: Mapping[str, JsonValue], name: str) -> Iterator[CompletionPiece]:
-        text = step.get(name)
-        begun = self._passed_on[name]
-        if isinstance(text, str) and len(text) > begun:
-            self._passed_on[name] = len(text)
-            yield (thought if name == "thought" else answer)(text[begun:])
+    def _news(self, step: Mapping[str, JsonValue]) -> Iterator[CompletionPiece]:
+        """What was not passed on yet of the thought and of the answer."""
+        for name, piece in (("thought", thought), ("answer", answer)):
+            text, begun = step.get(name), self._passed_on[name]
+            if isinstance(text, str) and len(text) > begun:
+                self._passed_on[name] = len(text)
+                yield piece(text[begun:])
 
 
 def _in_words(tool: ToolSpec) -> str:

@@ -41,7 +41,6 @@ class Splitter:
         self._state = _State.BEGINNING
         self._text = ""  # not yet passed on
         self._closing = ""
-        self._thought = ""
 
     def take(self, text: str) -> Iterator[CompletionPiece]:
         """The pieces that a part of the text makes certain."""
@@ -59,14 +58,12 @@ class Splitter:
     def finish(self) -> Iterator[CompletionPiece]:
         """The reply has ended without a tool call: what was held back is the answer.
 
-        A model that put all it had to say into the tags gets its thought taken for the answer.
+        A thought is none, also when its tag was not closed.
         """
         if self._state is _State.THINKING:
             yield from self._think(len(self._text))
-        if self._text:
+        elif self._text:
             yield answer(self._text)
-        elif self._state is not _State.ANSWERING and self._thought.strip():
-            yield answer(self._thought.strip())
 
     def _advance(self) -> Iterator[CompletionPiece]:
         """Pass on what is certain in this state, or enter the next one."""
@@ -99,7 +96,6 @@ class Splitter:
     def _think(self, size: int) -> Iterator[CompletionPiece]:
         """Pass on so many characters as the thought."""
         if size:
-            self._thought += self._text[:size]
             yield thought(self._text[:size])
             self._text = self._text[size:]
 

@@ -4,9 +4,9 @@ import json
 import logging
 from collections.abc import Iterator, Sequence
 
-from fourtier.models.completion.dialects.arguments import malformed_arguments, read_arguments
+from fourtier.models.completion.dialects.arguments import given_arguments, read_arguments
 from fourtier.models.completion.dialects.contract import Reader, no_step, thought
-from fourtier.models.completion.dialects.output import OutputReader, output_prompt
+from fourtier.models.completion.dialects.output import JsonMode, OutputReader, output_prompt
 from fourtier.models.completion.dialects.thoughts import HOLD, Splitter
 from fourtier.models.completion.dialects.transcript import (
     Acted,
@@ -26,7 +26,6 @@ from fourtier.models.completion.wire import (
 )
 from fourtier.models.text.prompts import read_prompt
 from fourtier.schema.completion import CompleteRequest, CompletionPiece, ToolSpec
-from fourtier.schema.message import Metadata
 
 log = logging.getLogger(__name__)
 
@@ -37,17 +36,17 @@ class ToolsDialect:
     """One tool call per step, or none; see `thoughts` for what counts as a thought.
 
     Args:
-        json_schemas: whether the endpoint takes a JSON schema for requests that have one.
+        json_mode: how the endpoint is asked for JSON by requests that have a schema.
     """
 
-    def __init__(self, *, json_schemas: bool) -> None:
-        self._json_schemas = json_schemas
+    def __init__(self, *, json_mode: JsonMode = "schema") -> None:
+        self._json_mode: JsonMode = json_mode
 
     def prompt(self, request: CompleteRequest) -> Prompt:
         """Messages and tools as the API has them."""
         turns = read_transcript(request.messages)
         if request.output_schema is not None:
-            return output_prompt(turns, request.output_schema, json_schemas=self._json_schemas)
+            return output_prompt(turns, request.output_schema, self._json_mode)
         if not request.tools:
             return Prompt(messages=tool_messages(turns))
         return Prompt(
@@ -73,6 +72,11 @@ class ToolsReader:
         self._arguments = ""
         self._answered = False
 
+    @property
+    def whole(self) -> bool:
+        """Whether there is a call whose arguments are complete."""
+        return bool(self._call and self._arguments and read_arguments(self._arguments) is not None)
+
     def take(self, delta: Delta) -> Iterator[CompletionPiece]:
         """Thoughts and the answer as they come; the action only when it is complete."""
         if delta.thinking:
@@ -90,9 +94,9 @@ class ToolsReader:
         if self._call is not None:
             if self._answered:
                 log.info("The model called %s after it had begun to answer.", self._name)
-            yield CompletionPiece(
-                type="action", tool=self._name, arguments=_read_or_quote(self._arguments)
-            )
+            # The observation tells the model what is wrong with arguments that cannot be read.
+            arguments = given_arguments(self._arguments)
+            yield CompletionPiece(type="action", tool=self._name, arguments=arguments)
             return
         yield from self._noted(self._splitter.finish())
         if not self._answered:
@@ -148,14 +152,3 @@ def _offered(tool: ToolSpec) -> OfferedTool:
     return OfferedTool(
         function=Function(name=tool.name, description=tool.description, parameters=tool.parameters)
     )
-
-
-def _read_or_quote(text: str) -> Metadata:
-    """The arguments. What is not a JSON object is passed on as text.
-
-    The observation then tells the model what it wrote and what is wrong with it.
-    """
-    if not text.strip():
-        return {}
-    arguments = read_arguments(text)
-    return malformed_arguments(text) if arguments is None else arguments
