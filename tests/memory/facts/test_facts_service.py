@@ -27,6 +27,7 @@ from fourtier.schema.facts import (
 )
 from fourtier.schema.message import Vector
 from tests.support.flow import running_flow
+from tests.support.waiting import wait_until
 
 SERVICES = {"embeddings": {}, "facts": {}}
 
@@ -201,3 +202,23 @@ async def test_an_embedding_of_another_model_is_an_error(caller: Caller) -> None
             RETRIEVE_FACTS,
             RetrieveFactsRequest(user="ann", query="home", embedding=Vector.of([1.0, 2.0])),
         )
+
+
+async def test_a_user_waits_for_one_batch_of_another_users_import(caller: Caller) -> None:
+    number = 300
+    for each in range(number):
+        request = StoreFactRequest(user="ann", content=f"Tree {each} is behind house {each * 7}.")
+        await caller.publish(STORE_FACT.topic, request)
+
+    stored = await caller.call(STORE_FACT, StoreFactRequest(user="bob", content="I live in Oslo."))
+
+    async def facts_of_ann() -> int:
+        return (await caller.call(LIST_FACTS, ListFactsRequest(user="ann"))).total
+
+    assert stored.created
+    assert await facts_of_ann() < number
+
+    async def all_are_stored() -> bool:
+        return await facts_of_ann() == number
+
+    await wait_until(all_are_stored)

@@ -123,6 +123,28 @@ async def test_messages_that_have_arrived_are_handled_in_a_batch(bus: MemoryBus)
     assert batches == [[0], list(range(1, 9)), list(range(9, 17)), list(range(17, 21))]
 
 
+async def test_a_message_waits_for_one_batch_of_a_flood_with_another_key(bus: MemoryBus) -> None:
+    batches: list[list[int]] = []
+    first_begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def notes(notes: Sequence[Note]) -> None:
+        batches.append([note.number for note in notes])
+        first_begun.set()
+        await go_on.wait()
+
+    async with served(bus, event_batch_route(NOTED, notes, max_batch_size=8)):
+        await publish(bus, NOTED, "k", 0)
+        await first_begun.wait()
+        await publish(bus, NOTED, "k", *range(1, 1_001))
+        await publish(bus, NOTED, "other", -1, -2)
+        go_on.set()
+        await wait_until(lambda: sum(map(len, batches)) == 1_003)
+
+    handled = [number for batch in batches for number in batch]
+    assert batches[1] == [1, -1, 2, -2, 3, 4, 5, 6]
+    assert [number for number in handled if number >= 0] == list(range(1_001))
+
+
 async def test_a_poisoned_message_does_not_harm_its_batch(bus: MemoryBus) -> None:
     done: Counter[int] = Counter()
 

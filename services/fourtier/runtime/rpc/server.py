@@ -9,6 +9,7 @@ from fourtier.runtime.privacy.policy import PrivacyPolicy
 from fourtier.runtime.rpc import envelope
 from fourtier.runtime.rpc.admission import HEADROOM
 from fourtier.runtime.rpc.attempts import RunningAttempts
+from fourtier.runtime.rpc.fair_batches import FairBatches
 from fourtier.runtime.rpc.handler_loop import HandlerLoop
 from fourtier.runtime.rpc.heartbeat import Heartbeats, heartbeats_on
 from fourtier.runtime.rpc.keyed_executor import KeyedExecutor
@@ -94,11 +95,13 @@ class Server:
             async with asyncio.TaskGroup() as group:
                 loop = self._loop(route, group, heartbeats)
                 listening = listeners.create_task(_listen(cancellations, loop))
-                while (first := await _next(subscription, stopping)) is not None:
-                    if route.batch is None:
-                        await loop.one(first)
-                    else:
-                        await loop.batch([first, *subscription.arrived(route.max_batch_size - 1)])
+                if route.batch is None:
+                    while (delivery := await _next(subscription, stopping)) is not None:
+                        await loop.one(delivery)
+                else:
+                    batches = FairBatches(subscription, route.max_batch_size)
+                    while await _has_next(batches, subscription, stopping):
+                        await loop.batch(batches.next())
             listening.cancel()
 
     def _loop(self, route: Route, group: asyncio.TaskGroup, heartbeats: Heartbeats) -> HandlerLoop:
@@ -128,6 +131,15 @@ async def _listen(cancellations: Subscription | None, loop: HandlerLoop) -> None
         delivery = await cancellations.receive()
         if call := envelope.call_of(delivery.properties):
             loop.cancel(call)
+
+
+async def _has_next(
+    batches: FairBatches, subscription: Subscription, stopping: "asyncio.Task[bool]"
+) -> bool:
+    """Wait for a message; False when stopping. What waits then is redelivered."""
+    if not batches and (delivery := await _next(subscription, stopping)) is not None:
+        batches.add(delivery)
+    return bool(batches) and not stopping.done()
 
 
 async def _next(subscription: Subscription, stopping: "asyncio.Task[bool]") -> Delivery | None:
