@@ -47,9 +47,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name the tests that needed a second attempt: each is mended or deleted at once."""
-    for name in sorted({report.nodeid for report in terminalreporter.getreports("rerun")}):
-        terminalreporter.write_line(f"FLAKY {name}", yellow=True)
+    """Name the tests that needed a second attempt, and what failed: mend or delete each at once."""
+    for report in terminalreporter.getreports("rerun"):
+        reason = (str(report.longrepr).strip().splitlines() or [""])[-1]
+        failed = [line for line in report.longreprtext.splitlines() if line.startswith("E  ")]
+        terminalreporter.write_line(
+            f"FLAKY {report.nodeid}: {' '.join(failed[:1])} {reason}", yellow=True
+        )
 
 
 @pytest.hookimpl(wrapper=True)

@@ -41,6 +41,10 @@ DONE = {
 }
 
 
+#: What facts does beside its writes, for users in turn, is in traces of its own.
+COMPARISON = "compare facts"
+
+
 def solve(request: ModelRequest) -> Reply:
     """Divide, double, answer; for every user."""
     done = sum(message["role"] == "tool" for message in request.messages)
@@ -77,6 +81,11 @@ def is_whole(spans: Sequence[ReadableSpan]) -> bool:
     return set(handled(spans)) >= DONE and parents <= known
 
 
+def root(spans: Sequence[ReadableSpan]) -> ReadableSpan:
+    (found,) = [span for span in spans if span.parent is None]
+    return found
+
+
 def message_id(span: ReadableSpan) -> str:
     return str((span.attributes or {})["messaging.message.id"])
 
@@ -103,15 +112,14 @@ async def test_from_the_question_to_the_last_memory_write(report: Report, tmp_pa
 
     assert reply.answer == "300 dollars each."
     (trace, spans), *others = report.traces().items()
-    assert others == []
+    assert {root(each).name for _, each in others} <= {COMPARISON}
     assert reply.metadata.trace_id == trace
 
-    (root,) = [span for span in spans if span.parent is None]
-    assert root.name == "send agent.request"
+    assert root(spans).name == "send agent.request"
     by_topic = handled(spans)
     assert set(by_topic) == DONE
     (run,) = by_topic["agent", "agent.request"]
-    assert message_id(root) == message_id(run) == reply.metadata.run_id
+    assert message_id(root(spans)) == message_id(run) == reply.metadata.run_id
 
     up = ["process agent.request", "send agent.request"]
     in_the_run = ["invoke_agent react_mem", *up]
@@ -169,9 +177,11 @@ async def test_users_at_once_have_a_trace_each(report: Report, tmp_path: Path) -
         }
     for trace in set(report.traces()) - set(traces):
         # What was done in a batch for several traces has a trace of its own, linked to each.
-        (root,) = [span for span in report.traces()[trace] if span.parent is None]
-        assert root.name.startswith("process batch ")
-        linked = {f"{link.context.trace_id:032x}" for link in root.links}
+        first = root(report.traces()[trace])
+        if first.name == COMPARISON:
+            continue
+        assert first.name.startswith("process batch ")
+        linked = {f"{link.context.trace_id:032x}" for link in first.links}
         assert len(linked) > 1
         assert linked <= set(report.traces())
 

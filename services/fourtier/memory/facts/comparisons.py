@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from fourtier.memory.facts.store import FactStore
 from fourtier.runtime.rpc.retry import wants_traceback
-from fourtier.runtime.telemetry import CountedMetric
+from fourtier.runtime.telemetry import CountedMetric, step
 from fourtier.schema.message import Scope
 
 log = logging.getLogger(__name__)
@@ -53,7 +53,8 @@ class Comparisons:
             await self._more.wait()
             try:
                 while facts := self._next():
-                    await self._store.compare(facts)
+                    with step("compare facts"):
+                        await self._store.compare(facts)
                     self._done(facts)
             except Exception as error:  # whatever it is, the service still stores facts
                 POSTPONED.add(len(facts), {})
