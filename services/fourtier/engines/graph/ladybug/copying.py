@@ -10,7 +10,7 @@ from fourtier.engines.graph.ladybug.rows import read_rows
 from fourtier.runtime.service.stores.graph import Value
 
 #: The database takes what it needs up to this; its default would be most of the machine.
-BUFFER_BYTES = 256 * 1024 * 1024
+_BUFFER_BYTES = 256 * 1024 * 1024
 
 
 class LostRowsError(Exception):
@@ -36,6 +36,27 @@ class _Table:
         return int(_rows(connection, f"{self.match} RETURN count(x) AS size")[0]["size"])
 
 
+def open_database(file: Path, *, all_of_log: bool = True) -> ladybug.Database:
+    """Open a database file that makes no checkpoint by itself.
+
+    The engine's own checkpoint runs beside readers: it was seen to change rows that were stored
+    before, and to end the process.
+
+    Args:
+        file: is created where it is missing.
+        all_of_log: whether a transaction that is cut off at the end of the log is an error.
+
+    Raises:
+        RuntimeError: the file cannot be opened.
+    """
+    return ladybug.Database(
+        str(file),
+        buffer_pool_size=_BUFFER_BYTES,
+        auto_checkpoint=False,
+        throw_on_wal_replay_failure=all_of_log,
+    )
+
+
 def copy_database(source: ladybug.Connection, directory: Path, name: str) -> None:
     """Make a file of that name in a new directory, with all tables and rows of the source.
 
@@ -49,7 +70,7 @@ def copy_database(source: ladybug.Connection, directory: Path, name: str) -> Non
     directory.mkdir()
     tables = _tables(source)
     with (
-        ladybug.Database(str(directory / name), buffer_pool_size=BUFFER_BYTES) as database,
+        open_database(directory / name) as database,
         ladybug.Connection(database) as target,
     ):
         for table in tables:

@@ -11,7 +11,7 @@ from pathlib import Path
 import ladybug
 
 from fourtier.engines.erasing import DEFAULT_SCHEDULE, ErasureSchedule
-from fourtier.engines.graph.ladybug.copying import BUFFER_BYTES
+from fourtier.engines.graph.ladybug.copying import open_database
 from fourtier.engines.graph.ladybug.memory import overwrite_memory
 from fourtier.engines.graph.ladybug.schema import create_tables
 from fourtier.engines.graph.ladybug.store import LadybugGraphStore
@@ -95,7 +95,7 @@ def _open(file: Path) -> ladybug.Database:
     overwrite_memory()
     log_file = file.with_name(f"{file.name}.wal")
     try:
-        return ladybug.Database(str(file), buffer_pool_size=BUFFER_BYTES)
+        return open_database(file)
     except RuntimeError as error:
         if "lock" in str(error) or not log_file.exists():
             raise
@@ -107,6 +107,4 @@ def _open(file: Path) -> ladybug.Database:
         file,
         copy,
     )
-    return ladybug.Database(
-        str(file), buffer_pool_size=BUFFER_BYTES, throw_on_wal_replay_failure=False
-    )
+    return open_database(file, all_of_log=False)
