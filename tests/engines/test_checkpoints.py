@@ -13,7 +13,6 @@ import pytest
 
 from fourtier.engines.graph.ladybug import open_ladybug, pausing
 from fourtier.engines.graph.ladybug.store import LadybugGraphStore, log_of
-from fourtier.runtime.errors import UnavailableError
 from fourtier.runtime.service.stores.graph import Value
 from tests.engines.graph_contract import ANN, READ, SCHEMA, create, row, things
 from tests.support.waiting import wait_until
