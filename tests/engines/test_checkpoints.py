@@ -12,8 +12,10 @@ import ladybug
 import pytest
 
 from fourtier.engines.graph.ladybug import open_ladybug, pausing
+from fourtier.engines.graph.ladybug.rows import read_through
 from fourtier.engines.graph.ladybug.store import LadybugGraphStore, log_of
 from fourtier.runtime.service.stores.graph import Value
+from fourtier.runtime.service.stores.schemas import GraphSchema, Node
 from tests.engines.graph_contract import ANN, READ, SCHEMA, create, row, things
 from tests.support.waiting import wait_until
 
@@ -22,6 +24,8 @@ TEXT = "x" * 20_000
 #: Of rows with that text; seven writes pass the limit.
 BATCH = 8
 _BATCHES = LIMIT // (BATCH * len(TEXT)) + 2
+#: Of each table of a large graph.
+ROWS = 50_000
 #: A query that takes longer than any test.
 ENDLESS = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN sum(a * b) AS total"
 
@@ -161,3 +165,23 @@ async def test_a_store_that_is_closed_has_no_log_even_after_a_statement_that_fai
     assert log_bytes(file) == 0
     async with open_ladybug(file, SCHEMA) as store:
         assert await things(store) == ["a"]
+
+
+@pytest.mark.slow
+async def test_a_graph_that_is_larger_than_the_buffer_is_rewritten(file: Path) -> None:
+    texts = tuple(f"text{number}" for number in range(6))
+    nodes = [
+        Node(f"Table{number}", {"id": "STRING", **dict.fromkeys(texts, "STRING")})
+        for number in range(12)
+    ]
+    values = ", ".join(f"'{name} of ' + string(n) + ' {'x' * 40}'" for name in texts)
+    async with open_ladybug(file, GraphSchema(nodes)) as store:
+        for node in nodes:
+            rows = f"UNWIND range(1, {ROWS}) AS n RETURN string(n), {values}"
+            fill = f"COPY {node.label} FROM ({rows})"
+            await store.execute(lambda connection, fill=fill: read_through(connection, fill))
+            await store.execute(lambda connection: read_through(connection, "CHECKPOINT"))
+        await store.erase()
+        for node in nodes:
+            counted = await store.read(None, f"MATCH (n:{node.label}) RETURN count(n) AS number")
+            assert counted == [{"number": ROWS}]

@@ -78,12 +78,12 @@ def copy_database(source: ladybug.Connection, directory: Path, name: str) -> Non
             source.execute(f"COPY ({table.read}) TO '{_quoted(file)}'")
             target.execute(table.create)
             target.execute(f"COPY {table.name} FROM '{_quoted(file)}'")
+            target.execute("CHECKPOINT")  # frees the buffer
             file.unlink()
         for table in tables:
             expected, found = table.size(source), table.size(target)
             if found != expected:
                 raise LostRowsError(f"{found} of {expected} rows of {table.name} were copied")
-        target.execute("CHECKPOINT")
 
 
 def _tables(source: ladybug.Connection) -> Sequence[_Table]:

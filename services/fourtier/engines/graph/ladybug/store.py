@@ -70,7 +70,8 @@ class LadybugGraphStore:
       reads the long columns of what was found only (6 ms instead of 20). Do not `collect` in
       between: behind it the engine forgets the ORDER BY of a LIMIT, and takes any rows.
     - A relation from nodes that are named by their ids costs little to follow (1 ms), by
-      `WHERE r.id IN $ids`; behind an `UNWIND $ids` it reads all there is (28 ms).
+      `WHERE r.id IN $ids`; behind an `UNWIND $ids` it reads all there is (28 ms). Two nodes want a
+      MATCH each, with a WITH between: in one MATCH the engine reads both tables.
     - `UNWIND $rows AS row CREATE (a:Thing {id: row.id}) SET ...` for new nodes and `MATCH ... SET`
       for known ones: a `MERGE` behind an `UNWIND` reads the table (3 ms for 50 rows, not 18).
 
@@ -78,6 +79,11 @@ class LadybugGraphStore:
     (`erase`): a checkpoint was seen to leave it there, also where it had been set to '' before. A
     statement that deletes has the file rewritten some time later. Writes wait meanwhile (4 s at
     50,000 facts), reads only while the files are changed over.
+
+    The engine holds 8.5 KiB of its buffer for each property that was set since the last checkpoint,
+    and fails when the buffer is full. A checkpoint beside a reader changes rows that were stored
+    before, and ends the process. So a checkpoint runs in the writer's thread, behind a write that
+    makes the log long, while all readers are paused.
     """
 
     def __init__(
