@@ -12,8 +12,9 @@ import ladybug
 import pytest
 
 from fourtier.engines.graph.ladybug import open_ladybug, pausing
+from fourtier.engines.graph.ladybug.files import log_bytes
 from fourtier.engines.graph.ladybug.rows import read_through
-from fourtier.engines.graph.ladybug.store import LadybugGraphStore, log_of
+from fourtier.engines.graph.ladybug.store import LadybugGraphStore
 from fourtier.runtime.service.stores.graph import Value
 from fourtier.runtime.service.stores.schemas import GraphSchema, Node
 from tests.engines.graph_contract import ANN, READ, SCHEMA, create, row, things
@@ -79,13 +80,6 @@ def file(tmp_path: Path) -> Path:
 async def store(file: Path) -> AsyncGenerator[LadybugGraphStore]:
     async with open_ladybug(file, SCHEMA) as store:
         yield store
-
-
-def log_bytes(file: Path) -> int:
-    try:
-        return log_of(file).stat().st_size
-    except FileNotFoundError:
-        return 0
 
 
 def batch(number: int) -> list[dict[str, Value]]:

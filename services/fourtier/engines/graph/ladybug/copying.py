@@ -6,11 +6,9 @@ from pathlib import Path
 
 import ladybug
 
+from fourtier.engines.graph.ladybug.files import open_database
 from fourtier.engines.graph.ladybug.rows import read_rows
 from fourtier.runtime.service.stores.graph import Value
-
-#: The database takes what it needs up to this; its default would be most of the machine.
-_BUFFER_BYTES = 256 * 1024 * 1024
 
 
 class LostRowsError(Exception):
@@ -34,27 +32,6 @@ class _Table:
     def size(self, connection: ladybug.Connection) -> int:
         """How many rows it has."""
         return int(_rows(connection, f"{self.match} RETURN count(x) AS size")[0]["size"])
-
-
-def open_database(file: Path, *, all_of_log: bool = True) -> ladybug.Database:
-    """Open a database file that makes no checkpoint by itself.
-
-    The engine's own checkpoint runs beside readers: it was seen to change rows that were stored
-    before, and to end the process.
-
-    Args:
-        file: is created where it is missing.
-        all_of_log: whether a transaction that is cut off at the end of the log is an error.
-
-    Raises:
-        RuntimeError: the file cannot be opened.
-    """
-    return ladybug.Database(
-        str(file),
-        buffer_pool_size=_BUFFER_BYTES,
-        auto_checkpoint=False,
-        throw_on_wal_replay_failure=all_of_log,
-    )
 
 
 def copy_database(source: ladybug.Connection, directory: Path, name: str) -> None:

@@ -16,7 +16,8 @@ import ladybug
 
 from fourtier.engines.erasing import DEFAULT_SCHEDULE, Eraser, ErasureSchedule
 from fourtier.engines.graph.binding import bound, bound_all
-from fourtier.engines.graph.ladybug.copying import copy_database, open_database
+from fourtier.engines.graph.ladybug.copying import copy_database
+from fourtier.engines.graph.ladybug.files import log_bytes, log_of, open_database
 from fourtier.engines.graph.ladybug.interrupting import Transaction
 from fourtier.engines.graph.ladybug.pausing import paused
 from fourtier.engines.graph.ladybug.rows import read_rows, read_through
@@ -147,7 +148,7 @@ class LadybugGraphStore:
             return results
 
     def _checkpoint_when_due(self) -> None:
-        if self._log_bytes() >= self._checkpoint_at:
+        if log_bytes(self._manifest.path) >= self._checkpoint_at:
             self._try_checkpoint()
 
     def _try_checkpoint(self) -> None:
@@ -162,7 +163,7 @@ class LadybugGraphStore:
             with paused(self._readers, _READERS):
                 self._connection().execute("CHECKPOINT")
         except (OSError, RuntimeError, UnavailableError) as error:
-            self._checkpoint_at = self._log_bytes() + _LOG_BYTES
+            self._checkpoint_at = log_bytes(self._manifest.path) + _LOG_BYTES
             log.warning(
                 "The graph %s cannot move its log into its file: %s. It tries again behind a later "
                 "write.",
@@ -171,12 +172,6 @@ class LadybugGraphStore:
             )
         else:
             self._checkpoint_at = _LOG_BYTES
-
-    def _log_bytes(self) -> int:
-        try:
-            return log_of(self._manifest.path).stat().st_size
-        except FileNotFoundError:
-            return 0
 
     async def _ids(self, label: str) -> list[str]:
         rows = await self.read(None, f"MATCH (n:{label}) RETURN n.id AS id")
@@ -292,11 +287,6 @@ class LadybugGraphStore:
             connection.close()
         self._connections.clear()
         self._database.close()
-
-
-def log_of(file: Path) -> Path:
-    """The write-ahead log of a database file."""
-    return file.with_name(f"{file.name}.wal")
 
 
 def _checked(connection: ladybug.Connection, statement: Statement) -> list[dict[str, Value]]:
