@@ -1,6 +1,7 @@
 """While the disk is nearly full, embedded engines answer and store nothing; then they go on."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from fourtier.engines.graph.ladybug import open_ladybug
+from fourtier.engines.graph.ladybug.files import log_bytes
 from fourtier.engines.vectors.edge import open_edge
 from fourtier.runtime.errors import UnavailableError
 from fourtier.runtime.process.disk import DiskReserve
 from fourtier.runtime.service.stores.schemas import Fields
-from tests.engines.graph_contract import ANN, SCHEMA, create, row, things
+from tests.engines.graph_contract import ANN, READ, SCHEMA, create, row, things
 from tests.engines.searching import similar
 from tests.engines.vectors_contract import DIMENSIONS, point
 from tests.engines.vectors_operations import EAST, ids
@@ -21,6 +23,8 @@ from tests.engines.vectors_operations import EAST, ids
 pytestmark = pytest.mark.processes
 
 MB = 1_000_000
+#: So long a log is moved into its file.
+LOG = 1024 * 1024
 NEARLY_FULL = r"has only 99 MB free, and 100 MB are needed.*make room"
 
 
@@ -90,3 +94,33 @@ def test_a_disk_that_really_fills_up_ends_no_process(small_disk: Path, engine: s
     )
     assert done.returncode == 0, done.stderr
     assert "and 60 MB are needed" in done.stdout
+
+
+async def test_a_checkpoint_that_a_full_disk_cuts_off_loses_nothing(
+    small_disk: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file, rest = small_disk / "graph.lbug", small_disk / "rest"
+    texts = [f"{number} " * 500 for number in range(8)]
+    rows = [row("first")]
+
+    async def write() -> None:
+        more = [row(f"z {len(rows) + n:06}", text, n) for n, text in enumerate(texts)]
+        await create(store, *more)
+        rows.extend(more)
+        await store.execute(lambda _: None)  # a checkpoint comes before it
+
+    async with open_ladybug(file, SCHEMA) as store:
+        await create(store, *rows)
+        # Room for the log until it is moved into the file, and not for that.
+        rest.write_bytes(bytes(shutil.disk_usage(small_disk).free - LOG - LOG // 10))
+        while "cannot move its log" not in caplog.text:
+            await write()
+        assert f"The graph {file} cannot move its log into its file: IO exception" in caplog.text
+        assert await store.read(ANN, READ) == rows
+    rest.unlink()
+    async with open_ladybug(file, SCHEMA) as store:
+        assert await store.read(ANN, READ) == rows
+        await write()
+        assert log_bytes(file) < LOG
+    async with open_ladybug(file, SCHEMA) as store:
+        assert await store.read(ANN, READ) == rows

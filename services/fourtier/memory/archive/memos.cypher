@@ -1,6 +1,11 @@
+// LadybugDB reads whole tables for a relation behind an UNWIND, and for two nodes in one MATCH: see
+// queries.cypher.
+
 // of_pages: Read the memos of some pages.
-UNWIND $pages AS wanted
-MATCH (:ArchivePage {id: wanted})-[:HAS_MEMO]->(m:ArchiveMemo)
+MATCH (p:ArchivePage)-[:HAS_MEMO]->(found:ArchiveMemo)
+WHERE p.id IN $pages
+WITH found.id AS wanted
+MATCH (m:ArchiveMemo {id: wanted})
 RETURN m.id AS id, m.scope AS scope, m.kind AS kind, m.source AS source, m.page AS page,
     m.page_hash AS page_hash, m.text AS text, m.method AS method, m.model AS model,
     m.made_at AS made_at, m.started_at AS started_at, m.ended_at AS ended_at, m.oldest AS oldest
@@ -14,15 +19,17 @@ RETURN m.id AS id, m.scope AS scope, m.kind AS kind, m.source AS source, m.page 
     m.made_at AS made_at, m.started_at AS started_at, m.ended_at AS ended_at, m.oldest AS oldest
 
 // made_with: Read the memos whose maker was shown one of some memos.
-UNWIND $ids AS wanted
-MATCH (m:ArchiveMemo)-[:SHOWN]->(:ArchiveMemo {id: wanted})
-RETURN DISTINCT m.id AS id, m.scope AS scope, m.kind AS kind, m.source AS source, m.page AS page,
+MATCH (maker:ArchiveMemo)-[:SHOWN]->(s:ArchiveMemo)
+WHERE s.id IN $ids
+WITH DISTINCT maker.id AS wanted
+MATCH (m:ArchiveMemo {id: wanted})
+RETURN m.id AS id, m.scope AS scope, m.kind AS kind, m.source AS source, m.page AS page,
     m.page_hash AS page_hash, m.text AS text, m.method AS method, m.model AS model,
     m.made_at AS made_at, m.started_at AS started_at, m.ended_at AS ended_at, m.oldest AS oldest
 
 // shown: Read which memos were shown to the makers of some memos.
-UNWIND $ids AS wanted
-MATCH (m:ArchiveMemo {id: wanted})-[:SHOWN]->(s:ArchiveMemo)
+MATCH (m:ArchiveMemo)-[:SHOWN]->(s:ArchiveMemo)
+WHERE m.id IN $ids
 RETURN m.id AS memo, s.id AS shown
 ORDER BY memo, shown
 
@@ -68,7 +75,9 @@ RETURN m.id AS id
 
 // show: Note which memos were shown to the maker of one, if all of them are there.
 UNWIND $shown AS row
-MATCH (m:ArchiveMemo {id: row.memo}), (s:ArchiveMemo {id: row.shown})
+MATCH (m:ArchiveMemo {id: row.memo})
+WITH m, row
+MATCH (s:ArchiveMemo {id: row.shown})
 CREATE (m)-[:SHOWN]->(s)
 RETURN s.id AS id
 

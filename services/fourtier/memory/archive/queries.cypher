@@ -1,5 +1,7 @@
 // LadybugDB finds what a MATCH names by its id at once, and reads whole columns for any other
-// condition. So the ids of sources and pages are made from names, and what is there is read first.
+// condition. So the ids of sources and pages are made from names, and what is there is read first. It
+// follows a relation from nodes that are named by `id IN $ids`, and finds only ids there; behind an
+// UNWIND, and for two nodes in one MATCH, it reads both tables.
 
 // sources: Read how far some sources are.
 UNWIND $ids AS wanted
@@ -56,13 +58,15 @@ SET e.speaker = row.speaker, e.text = row.text, e.said_at = row.said_at, e.sent_
 RETURN e.id AS id
 
 // leave_pages: Take entries off their pages.
-UNWIND $entries AS row
-MATCH (:ArchivePage)-[h:HOLDS]->(:ArchiveEntry {id: row.id})
+MATCH (:ArchivePage)-[h:HOLDS]->(e:ArchiveEntry)
+WHERE e.id IN $ids
 DELETE h
 
 // come_on_pages: Put entries on pages that exist.
 UNWIND $entries AS row
-MATCH (p:ArchivePage {id: row.page_id}), (e:ArchiveEntry {id: row.id})
+MATCH (p:ArchivePage {id: row.page_id})
+WITH p, row
+MATCH (e:ArchiveEntry {id: row.id})
 SET e.page = row.page
 CREATE (p)-[:HOLDS]->(e)
 
@@ -75,9 +79,11 @@ RETURN e.id AS id, e.scope AS scope, e.kind AS kind, e.source AS source, e.page 
     e.speaker AS speaker, e.text AS text, e.said_at AS said_at, e.sent_at AS sent_at
 
 // entries_of: Read the entries of some pages of a scope, in their order.
-UNWIND $pages AS wanted
-MATCH (p:ArchivePage {id: wanted})-[:HOLDS]->(e:ArchiveEntry)
-WHERE p.scope = $scope AND e.scope = $scope
+MATCH (p:ArchivePage)-[:HOLDS]->(held:ArchiveEntry)
+WHERE p.id IN $pages AND p.scope = $scope
+WITH held.id AS wanted
+MATCH (e:ArchiveEntry {id: wanted})
+WHERE e.scope = $scope
 RETURN e.id AS id, e.scope AS scope, e.kind AS kind, e.source AS source, e.page AS page,
     e.position AS position, e.invocation_id AS invocation_id, e.part AS part,
     e.speaker AS speaker, e.text AS text, e.said_at AS said_at, e.sent_at AS sent_at

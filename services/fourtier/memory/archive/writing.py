@@ -62,7 +62,7 @@ class Writing:
         ]
         left = [each.state.source.page_id(number) for each in paged for number in each.left]
         return [
-            *over(self._queries["leave_pages"], "entries", moved),
+            *of_ids(self._queries["leave_pages"], [str(row["id"]) for row in moved]),
             *over(self._queries["come_on_pages"], "entries", moved),
             *of_ids(self._queries["delete_pages"], left),
         ]

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import ladybug
 
+from fourtier.engines.graph.ladybug.files import open_database
 from fourtier.engines.graph.ladybug.rows import read_rows
 from fourtier.runtime.service.stores.graph import Value
-
-#: The database takes what it needs up to this; its default would be most of the machine.
-BUFFER_BYTES = 256 * 1024 * 1024
 
 
 class LostRowsError(Exception):
@@ -49,7 +47,7 @@ def copy_database(source: ladybug.Connection, directory: Path, name: str) -> Non
     directory.mkdir()
     tables = _tables(source)
     with (
-        ladybug.Database(str(directory / name), buffer_pool_size=BUFFER_BYTES) as database,
+        open_database(directory / name) as database,
         ladybug.Connection(database) as target,
     ):
         for table in tables:
@@ -57,12 +55,12 @@ def copy_database(source: ladybug.Connection, directory: Path, name: str) -> Non
             source.execute(f"COPY ({table.read}) TO '{_quoted(file)}'")
             target.execute(table.create)
             target.execute(f"COPY {table.name} FROM '{_quoted(file)}'")
+            target.execute("CHECKPOINT")  # frees the buffer
             file.unlink()
         for table in tables:
             expected, found = table.size(source), table.size(target)
             if found != expected:
                 raise LostRowsError(f"{found} of {expected} rows of {table.name} were copied")
-        target.execute("CHECKPOINT")
 
 
 def _tables(source: ladybug.Connection) -> Sequence[_Table]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import ladybug
 
 from fourtier.engines.erasing import DEFAULT_SCHEDULE, ErasureSchedule
-from fourtier.engines.graph.ladybug.copying import BUFFER_BYTES
+from fourtier.engines.graph.ladybug.files import log_of, open_database
 from fourtier.engines.graph.ladybug.memory import overwrite_memory
 from fourtier.engines.graph.ladybug.schema import create_tables
 from fourtier.engines.graph.ladybug.store import LadybugGraphStore
@@ -93,9 +93,9 @@ def _open(file: Path) -> ladybug.Database:
     copy of the log stays beside the file all the same.
     """
     overwrite_memory()
-    log_file = file.with_name(f"{file.name}.wal")
+    log_file = log_of(file)
     try:
-        return ladybug.Database(str(file), buffer_pool_size=BUFFER_BYTES)
+        return open_database(file)
     except RuntimeError as error:
         if "lock" in str(error) or not log_file.exists():
             raise
@@ -107,6 +107,4 @@ def _open(file: Path) -> ladybug.Database:
         file,
         copy,
     )
-    return ladybug.Database(
-        str(file), buffer_pool_size=BUFFER_BYTES, throw_on_wal_replay_failure=False
-    )
+    return open_database(file, all_of_log=False)
