@@ -17,11 +17,12 @@ from fourtier.interfaces.cli.options import (
 )
 from fourtier.interfaces.cli.output import (
     counted,
-    errors,
     one_line,
+    print_error,
     print_items,
     print_json,
     print_text,
+    print_warning,
     progress_bar,
 )
 
@@ -64,7 +65,7 @@ def search(
         for number, hit in enumerate(found.hits, start=1):
             print_entry(number, hit.entry, found_by(hit.legs) if why else "")
     for leg, reason in found.left_out.items():
-        errors.print(f"[yellow]fourtier:[/] not searched by {leg}: {reason}")
+        print_warning(f"not searched by {leg}: {reason}")
 
 
 @archive.command(
@@ -85,7 +86,7 @@ def show(
     if read.page is None:
         read = with_client(flow, lambda client: client.archive.page_of(scope, identity))
     if read.page is None:
-        errors.print(f"[red]fourtier:[/] {user}/{collection} has no page or entry {identity}")
+        print_error(f"{user}/{collection} has no page or entry {identity}")
         raise typer.Exit(1)
     if as_json:
         print_json([entry.model_dump(mode="json", exclude_none=True) for entry in read.entries])
@@ -150,7 +151,7 @@ def list_memos(
         none=f"{user}/{collection} has no memos.",
     )
     for what, reason in listed.left_out.items():
-        errors.print(f"[yellow]fourtier:[/] not searched by {what}: {reason}")
+        print_warning(f"not searched by {what}: {reason}")
     if not as_json and listed.memos:
         print_text(f"{len(listed.memos)} of {listed.total} memos of {user}/{collection}")
 

@@ -66,7 +66,7 @@ def _show(letter: "DeadLetter") -> None:
     when = f"{letter.at.astimezone():%Y-%m-%d %H:%M:%S}"
     print_text(f"{when}  {letter.service}  {letter.topic}  {tries}  {letter.id}")
     reason = one_line(letter.error)
-    console.print(f"    {reason}", markup=False, no_wrap=True, overflow="ellipsis")
+    console.print(f"    {reason}", no_wrap=True, overflow="ellipsis")
 
 
 @dead_letters.command("replay", epilog="Example: fourtier dead-letters replay --service facts")

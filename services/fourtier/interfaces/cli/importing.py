@@ -15,7 +15,7 @@ from fourtier.interfaces.cli.options import (
     FlowName,
     User,
 )
-from fourtier.interfaces.cli.output import counted, errors, print_text, progress_bar, visible
+from fourtier.interfaces.cli.output import counted, print_note, print_text, progress_bar
 
 if TYPE_CHECKING:
     from fourtier.client.archive import ImportedDocument
@@ -96,7 +96,7 @@ def _import_document(flow: str, scope: "Scope", path: Path) -> bool:
         CallFailedError,
         InvalidRequestError,
     ) as error:
-        errors.print(visible(f"{path}: {error}"), markup=False)
+        print_note(f"{path}: {error}")
         return False
     print_text(f"{document.name}: {_summary(done)}")
     return True
@@ -117,15 +117,15 @@ def _import_dialogue(flow: str, scope: "Scope", name: str, *, say_which: bool) -
         with _opened(name) as file:
             result = _send(flow, scope, file, _count_lines(name))
     except OSError as error:
-        errors.print(visible(f"{name}: cannot be opened: {error.strerror}"), markup=False)
+        print_note(f"{name}: cannot be opened: {error.strerror}")
         return False
     print_text(
         f"{of_file}{counted(result.sent, 'message')} imported, {counted(result.bad, 'bad line')}."
     )
     for line in result.reported:
-        errors.print(visible(f"{of_file}line {line.number}: {line.reason}"), markup=False)
+        print_note(f"{of_file}line {line.number}: {line.reason}")
     if result.bad > len(result.reported):
-        errors.print(f"and {result.bad - len(result.reported)} more")
+        print_note(f"and {result.bad - len(result.reported)} more")
     return not result.bad
 
 

@@ -15,7 +15,13 @@ from fourtier.interfaces.cli.options import (
     User,
     scope_names,
 )
-from fourtier.interfaces.cli.output import counted, errors, print_items, print_text, progress_bar
+from fourtier.interfaces.cli.output import (
+    counted,
+    print_error,
+    print_items,
+    print_text,
+    progress_bar,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,12 +56,12 @@ _REASONS = {
 
 
 def _not_stored(reason: "NotStored") -> typer.Exit:
-    errors.print(f"[red]fourtier:[/] not remembered: {_REASONS[reason]}")
+    print_error(f"not remembered: {_REASONS[reason]}")
     return typer.Exit(1)
 
 
 def _not_found(what: str, scope: "Scope") -> typer.Exit:
-    errors.print(f"[red]fourtier:[/] {scope.user}/{scope.collection} has no {what}")
+    print_error(f"{scope.user}/{scope.collection} has no {what}")
     return typer.Exit(1)
 
 
