@@ -173,6 +173,7 @@ class ListNamesRequest(Scoped):
     """
 
     limit: int = Field(default=100, ge=1, le=MAX_ITEMS)
+    offset: int = Field(default=0, ge=0, le=MAX_OFFSET)
     with_name: OptionalName = ""
 
 
@@ -187,9 +188,10 @@ class MentionedName(Message):
 
 
 class ListNamesResponse(Answer):
-    """The most frequent names first. There are none of a user who has opted out."""
+    """The most frequent names first; `total` counts all. A user who has opted out has none."""
 
     names: tuple[MentionedName, ...]
+    total: int | None = None
     opted_out: bool = False
 
 

@@ -25,7 +25,7 @@ from fourtier.schema.archive import (
     StoreDocumentRequest,
     StoreDocumentResponse,
 )
-from fourtier.schema.message import Scope
+from fourtier.schema.message import MAX_ITEMS, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class Archive(ScopedCalls):
 
     async def list(self, scope: Scope, *, limit: int = 100, offset: int = 0) -> ListPagesResponse:
         """Pages, those that were last added to first."""
-        return await self._call(LIST_PAGES, scope, limit=limit, offset=offset)
+        return await self._pages(LIST_PAGES, scope, "pages", limit, offset)
 
     async def memos(
         self,
@@ -158,10 +158,14 @@ class Archive(ScopedCalls):
         limit: int = 100,
         offset: int = 0,
     ) -> ListMemosResponse:
-        """What closed pages are about: those of what was said last, or most similar to a query."""
-        return await self._call(
-            LIST_MEMOS, scope, query=query, source=source, limit=limit, offset=offset
-        )
+        """What closed pages are about: those of what was said last, or most similar to a query.
+
+        With a query 1,000 at most, and `offset` has no meaning.
+        """
+        if query:
+            most = min(limit, MAX_ITEMS)
+            return await self._call(LIST_MEMOS, scope, query=query, source=source, limit=most)
+        return await self._pages(LIST_MEMOS, scope, "memos", limit, offset, source=source)
 
     async def reindex(self, cursor: str = "") -> ReindexArchiveResponse:
         """Write a part of the index of all users anew; see `ReindexArchiveRequest`."""

@@ -287,3 +287,13 @@ def test_a_dead_letter_of_nobody_stays_and_is_told_of(
     assert fourtier(*FORGET, "--everything", "--yes") == 0
     assert "1 dead letter does not say of whom, and stay" in fourtier.said
     assert services.done()
+
+
+def test_more_matches_than_are_shown_are_said(fourtier: Command) -> None:
+    async def answer(request: RetrieveFactsRequest) -> RetrieveFactsResponse:
+        many = (FACTS[0].model_copy(update={"id": f"f{n}"}) for n in range(request.top_k))
+        return RetrieveFactsResponse(facts=tuple(many))
+
+    fourtier.routes = [call_route(RETRIEVE_FACTS, answer)]
+    assert fourtier("forget", "--matching", "hideout", "--user", "ann", stdin=b"\n") == 0
+    assert "The best 10 only: there may be more" in fourtier.said

@@ -13,6 +13,7 @@ from fourtier.interfaces.cli.options import (
     Collection,
     FlowName,
     Limit,
+    ListLimit,
     User,
 )
 from fourtier.interfaces.cli.output import (
@@ -22,6 +23,7 @@ from fourtier.interfaces.cli.output import (
     print_items,
     print_json,
     print_text,
+    print_total,
     print_warning,
     progress_bar,
 )
@@ -103,7 +105,7 @@ def list_pages(
     user: User,
     collection: Collection = DEFAULT_COLLECTION,
     flow: FlowName = DEFAULT_FLOW,
-    limit: Limit = 50,
+    limit: ListLimit = 50,
     as_json: AsJson = False,
 ) -> None:
     """Show pages, those that were last added to first."""
@@ -118,8 +120,9 @@ def list_pages(
         as_json=as_json,
         none=f"The archive of {user}/{collection} is empty.",
     )
-    if not as_json and listed.pages:
-        print_text(f"{len(listed.pages)} of {listed.total} pages of {user}/{collection}")
+    if listed.pages:
+        what = f"pages of {user}/{collection}"
+        print_total(len(listed.pages), listed.total, what, as_json=as_json)
 
 
 @archive.command("memos", epilog='Example: fourtier archive memos --user ann --query "the boat"')
@@ -127,7 +130,7 @@ def list_memos(
     user: User,
     collection: Collection = DEFAULT_COLLECTION,
     flow: FlowName = DEFAULT_FLOW,
-    limit: Limit = 50,
+    limit: ListLimit = 50,
     query: Annotated[str, typer.Option(help="Those that are most similar to it.")] = "",
     source: Annotated[str, typer.Option(help="Only of this conversation or document.")] = "",
     as_json: AsJson = False,
@@ -152,8 +155,9 @@ def list_memos(
     )
     for what, reason in listed.left_out.items():
         print_warning(f"not searched by {what}: {reason}")
-    if not as_json and listed.memos:
-        print_text(f"{len(listed.memos)} of {listed.total} memos of {user}/{collection}")
+    if listed.memos:
+        what = f"memos of {user}/{collection}"
+        print_total(len(listed.memos), listed.total, what, as_json=as_json)
 
 
 @archive.command("reindex", epilog="Example: fourtier archive reindex --flow cluster")

@@ -124,6 +124,8 @@ class Chat:
         listed = await self._client.facts.list(self._scope, limit=20)
         for fact in listed.facts:
             print_text(f"  {fact.timestamp:%Y-%m-%d}  {fact.content}")
+        if listed.total > len(listed.facts):
+            print_text(f"  {len(listed.facts)} of {listed.total}; `fourtier facts list` has more.")
         if not listed.facts:
             console.print("Nothing is known yet.")
 

@@ -129,6 +129,14 @@ def print_items(
         console.print(none)
 
 
+def print_total(shown: int, total: int, what: str, *, as_json: bool) -> None:
+    """Print how many there are in all; beside JSON only where some are left out, to stderr."""
+    if not as_json:
+        print_text(f"{shown} of {total} {what}")
+    elif shown < total:
+        print_note(f"{shown} of {total} {what}: --limit has more")
+
+
 @contextmanager
 def progress_bar(what: str) -> Generator[Callable[[int, int | None], None]]:
     """Show a bar; what it gives is told how many are done, and of how many if that is known."""
