@@ -10,6 +10,7 @@ from fourtier.client.memory import ScopedCalls
 from fourtier.client.requests import InvalidRequestError, new_request
 from fourtier.schema.archive import (
     GET_PAGE,
+    LIST_DOCUMENTS,
     LIST_MEMOS,
     LIST_PAGES,
     MAX_BLOCKS,
@@ -17,6 +18,7 @@ from fourtier.schema.archive import (
     SEARCH_ARCHIVE,
     STORE_DOCUMENT,
     GetPageResponse,
+    ListDocumentsResponse,
     ListMemosResponse,
     ListPagesResponse,
     ReindexArchiveRequest,
@@ -41,6 +43,7 @@ class ImportedDocument:
     unchanged: int = 0
     not_stored: int = 0
     deleted: int = 0
+    replaced: int = 0
 
     @property
     def done(self) -> int:
@@ -55,6 +58,7 @@ class ImportedDocument:
             unchanged=self.unchanged + part.unchanged,
             not_stored=self.not_stored + part.not_stored,
             deleted=self.deleted + part.deleted,
+            replaced=self.replaced + part.replaced,
         )
 
 
@@ -145,9 +149,17 @@ class Archive(ScopedCalls):
         """The page that an entry is on."""
         return await self._call(GET_PAGE, scope, entry_id=entry_id)
 
-    async def list(self, scope: Scope, *, limit: int = 100, offset: int = 0) -> ListPagesResponse:
-        """Pages, those that were last added to first."""
-        return await self._pages(LIST_PAGES, scope, "pages", limit, offset)
+    async def list(
+        self, scope: Scope, *, source: str = "", limit: int = 100, offset: int = 0
+    ) -> ListPagesResponse:
+        """Pages, those that were last added to first; with a `source` only those of it."""
+        return await self._pages(LIST_PAGES, scope, "pages", limit, offset, source=source)
+
+    async def documents(
+        self, scope: Scope, *, limit: int = 100, offset: int = 0
+    ) -> ListDocumentsResponse:
+        """Names of documents, in their order, and how many there are in all."""
+        return await self._pages(LIST_DOCUMENTS, scope, "documents", limit, offset)
 
     async def memos(
         self,

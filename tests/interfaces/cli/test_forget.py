@@ -11,7 +11,12 @@ import pytest
 from fourtier.operations.dead_letters import list_dead_letters
 from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
 from fourtier.runtime.rpc.routes import Route, call_route
-from fourtier.schema.archive import ERASE_ARCHIVE
+from fourtier.schema.archive import (
+    ERASE_ARCHIVE,
+    LIST_DOCUMENTS,
+    ListDocumentsRequest,
+    ListDocumentsResponse,
+)
 from fourtier.schema.erasure import (
     ERASE_CONVERSATIONS,
     ERASE_EPISODES,
@@ -66,7 +71,12 @@ class Services:
             ERASE_WORKING_MEMORY,
             ERASE_ARCHIVE,
         )
-        return [*map(self._erasing, calls), call_route(GET_FACT, self._get), self._retrieving()]
+        documents = call_route(LIST_DOCUMENTS, self._documents)
+        reading = [call_route(GET_FACT, self._get), self._retrieving(), documents]
+        return [*map(self._erasing, calls), *reading]
+
+    async def _documents(self, _request: ListDocumentsRequest) -> ListDocumentsResponse:
+        return ListDocumentsResponse(documents=("notes.md",), total=1)
 
     def _erasing(self, call: Any) -> Route:
         async def erase(request: EraseRequest) -> EraseResponse:

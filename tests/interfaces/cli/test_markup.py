@@ -87,6 +87,7 @@ EVERYTHING = [
             archive.SEARCH_ARCHIVE,
             {"hits": (archive.ArchiveHit(entry=ENTRY, score=1.0),), "left_out": LEFT_OUT},
         ),
+        (archive.LIST_DOCUMENTS, {"documents": (), "total": 0}),
         (archive.LIST_PAGES, {"pages": (PAGE,), "total": 1}),
         (archive.LIST_MEMOS, {"memos": (MEMO,), "total": 1, "left_out": LEFT_OUT}),
     ]

@@ -17,6 +17,7 @@ from fourtier.interfaces.cli.options import (
     Yes,
 )
 from fourtier.interfaces.cli.output import counted, one_line, print_text
+from fourtier.interfaces.cli.sources import source_named
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -52,7 +53,7 @@ def forget(
         str, typer.Option("--conversation", help="A conversation and what was learned from it.")
     ] = "",
     document: Annotated[
-        str, typer.Option("--document", help="A document of the archive, by its name.")
+        str, typer.Option("--document", help="A document of the archive, by its file or its name.")
     ] = "",
     matching: Annotated[
         str, typer.Option("--matching", help="Facts about something; you choose which.")
@@ -86,6 +87,9 @@ def forget(
         return
     if fact:
         chosen = with_client(flow, lambda client: client.forget.known(scope, [fact]))
+    if document:
+        document = with_client(flow, lambda client: source_named(client, scope, document))
+        print_text(f"Document {document}")
     way = (
         _document(scope, document)
         if document

@@ -18,6 +18,8 @@ from fourtier.interfaces.cli.options import (
 from fourtier.interfaces.cli.output import counted, print_note, print_text, progress_bar
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fourtier.client.archive import ImportedDocument
     from fourtier.operations.importing import ImportResult
     from fourtier.schema.message import Scope
@@ -51,23 +53,31 @@ def import_files(
 ) -> None:
     """Import documents and past dialogue. Importing a file again doubles nothing.
 
-    A document belongs to --user and --collection, and has the name of its file, as it is given;
-    one that has changed is brought up to date. So does a line of dialogue that names no `user`.
+    A document belongs to --user and --collection, and has the absolute path of its file as its
+    name; one that has changed is brought up to date. A line of dialogue that names no `user` is
+    theirs too.
 
     The exit code is 1 when a file or a line could not be imported; the others are.
     """
     from fourtier.schema.message import Scope
 
     scope = Scope(user, collection)
-    several = len(files) > 1
-    done = [
-        _import_dialogue(flow, scope, name, say_which=several)
-        if name == _STDIN or Path(name).suffix.lower() == _DIALOGUE
-        else _import_document(flow, scope, Path(name))
-        for name in files
-    ]
-    if not all(done):
+    done = {name: _import(flow, scope, name, say_which=len(files) > 1) for name in files}
+    imported = [Path(name) for name, is_done in done.items() if is_done]
+    _warn_of_older_names(flow, scope, [each for each in imported if not _is_dialogue(str(each))])
+    if not all(done.values()):
         raise typer.Exit(1)
+
+
+def _is_dialogue(name: str) -> bool:
+    return name == _STDIN or Path(name).suffix.lower() == _DIALOGUE
+
+
+def _import(flow: str, scope: "Scope", name: str, *, say_which: bool) -> bool:
+    """Import a file; whether all of it could be."""
+    if _is_dialogue(name):
+        return _import_dialogue(flow, scope, name, say_which=say_which)
+    return _import_document(flow, scope, Path(name))
 
 
 def _import_document(flow: str, scope: "Scope", path: Path) -> bool:
@@ -98,13 +108,33 @@ def _import_document(flow: str, scope: "Scope", path: Path) -> bool:
     ) as error:
         print_note(f"{path}: {error}")
         return False
-    print_text(f"{document.name}: {_summary(done)}")
+    print_text(f"{path.as_posix()}: {_summary(done)}")
     return True
+
+
+def _warn_of_older_names(flow: str, scope: "Scope", documents: "Sequence[Path]") -> None:
+    """Say where a document has the path as it was typed: so older versions named documents."""
+    from fourtier.operations.documents.names import document_name, known_documents
+
+    typed = [path.as_posix() for path in documents if path.as_posix() != document_name(path)]
+    if not typed:
+        return
+    known = with_client(flow, lambda client: known_documents(client, scope))
+    for name in typed:
+        if name in known:
+            print_note(
+                f"{name}: an earlier import has stored a document of this name too. If it was "
+                f"this file, remove it: fourtier forget --document {name}"
+            )
 
 
 def _summary(done: "ImportedDocument") -> str:
     stored = counted(done.stored, "block")
-    summary = f"{stored} stored, {done.unchanged} unchanged, {done.deleted} deleted"
+    if done.replaced:
+        stored += f" stored ({done.replaced} of them in place of an earlier one)"
+    else:
+        stored += " stored"
+    summary = f"{stored}, {done.unchanged} unchanged, {done.deleted} deleted"
     if done.not_stored:
         summary += f", {done.not_stored} not stored (forgotten, expired or opted out)"
     return f"{summary}."

@@ -9,6 +9,7 @@ from pathlib import Path
 from fourtier.operations.documents.errors import UnreadableDocumentError
 from fourtier.operations.documents.html_pages import read_html
 from fourtier.operations.documents.markdown import read_markdown
+from fourtier.operations.documents.names import document_name
 from fourtier.operations.documents.pdf import read_pdf
 from fourtier.operations.documents.plain_text import read_plain_text
 from fourtier.schema.archive import MAX_DOCUMENT
@@ -29,7 +30,7 @@ class Document:
     """A file as the archive stores it.
 
     Attributes:
-        name: of the file, as it is given; it names the document too.
+        name: the absolute path of the file; it names the document too.
         changed_at: when the file was last changed: a document that was forgotten does not come back
             before somebody writes it anew.
     """
@@ -59,7 +60,7 @@ def read_document(path: Path) -> Document:
         raise UnreadableDocumentError(
             f"is too long: {len(blocks):,} paragraphs, at most {MAX_DOCUMENT:,} are stored"
         )
-    return Document(path.as_posix(), blocks, datetime.fromtimestamp(path.stat().st_mtime, UTC))
+    return Document(document_name(path), blocks, datetime.fromtimestamp(path.stat().st_mtime, UTC))
 
 
 def _content(path: Path) -> bytes:
