@@ -179,3 +179,15 @@ def test_a_document_of_the_older_kind_of_name_is_told_of(
     archive.known = archive.known[1:]
     assert fourtier(*IMPORT, "notes.txt") == 0
     assert fourtier.err == ""
+
+
+def test_pages_without_text_are_named_and_the_others_are_stored(
+    fourtier: Command, archive: Archive
+) -> None:
+    Path("half.pdf").write_bytes(pdf(["One."], [], ["Three."], ["Four."], []))
+    Path("whole.pdf").write_bytes(pdf(["One."]))
+    assert fourtier(*IMPORT, "half.pdf", "whole.pdf") == 1
+    assert "half.pdf: pages 2 and 5 have no text: scanned?" in fourtier.err
+    assert "whole.pdf: p" not in fourtier.err
+    assert [list(part.blocks) for part in archive.parts] == [["One.", "Three.", "Four."], ["One."]]
+    assert fourtier(*IMPORT, "whole.pdf") == 0

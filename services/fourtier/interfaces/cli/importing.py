@@ -57,14 +57,13 @@ def import_files(
     name; one that has changed is brought up to date. A line of dialogue that names no `user` is
     theirs too.
 
-    The exit code is 1 when a file or a line could not be imported; the others are.
+    The exit code is 1 when a file, a page or a line could not be imported; the others are.
     """
     from fourtier.schema.message import Scope
 
     scope = Scope(user, collection)
     done = {name: _import(flow, scope, name, say_which=len(files) > 1) for name in files}
-    imported = [Path(name) for name, is_done in done.items() if is_done]
-    _warn_of_older_names(flow, scope, [each for each in imported if not _is_dialogue(str(each))])
+    _warn_of_older_names(flow, scope, [Path(name) for name in files if not _is_dialogue(name)])
     if not all(done.values()):
         raise typer.Exit(1)
 
@@ -81,7 +80,7 @@ def _import(flow: str, scope: "Scope", name: str, *, say_which: bool) -> bool:
 
 
 def _import_document(flow: str, scope: "Scope", path: Path) -> bool:
-    """Import a document and say what became of it; whether that could be done."""
+    """Import a document and say what became of it; whether all of it is stored."""
     from fourtier.client import CallFailedError, InvalidRequestError
     from fourtier.operations.documents.errors import UnreadableDocumentError
     from fourtier.operations.documents.reading import read_document
@@ -109,19 +108,21 @@ def _import_document(flow: str, scope: "Scope", path: Path) -> bool:
         print_note(f"{path}: {error}")
         return False
     print_text(f"{path.as_posix()}: {_summary(done)}")
-    return True
+    for each in document.left_out:
+        print_note(f"{path.as_posix()}: {each}")
+    return not document.left_out
 
 
 def _warn_of_older_names(flow: str, scope: "Scope", documents: "Sequence[Path]") -> None:
     """Say where a document has the path as it was typed: so older versions named documents."""
     from fourtier.operations.documents.names import document_name, known_documents
 
-    typed = [path.as_posix() for path in documents if path.as_posix() != document_name(path)]
-    if not typed:
+    names = {path.as_posix(): document_name(path) for path in documents}
+    if all(typed == name for typed, name in names.items()):
         return
     known = with_client(flow, lambda client: known_documents(client, scope))
-    for name in typed:
-        if name in known:
+    for name, of_file in names.items():
+        if name != of_file and {name, of_file} <= set(known):
             print_note(
                 f"{name}: an earlier import has stored a document of this name too. If it was "
                 f"this file, remove it: fourtier forget --document {name}"

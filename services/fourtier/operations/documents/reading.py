@@ -33,11 +33,13 @@ class Document:
         name: the absolute path of the file; it names the document too.
         changed_at: when the file was last changed: a document that was forgotten does not come back
             before somebody writes it anew.
+        left_out: what of the file could not be read, in words.
     """
 
     name: str
     blocks: Sequence[str]
     changed_at: datetime
+    left_out: Sequence[str] = ()
 
 
 def read_document(path: Path) -> Document:
@@ -53,14 +55,17 @@ def read_document(path: Path) -> Document:
         raise UnreadableDocumentError(
             f"is of a kind that is not known, there are {', '.join(READERS)}"
         )
-    blocks = [clean for block in read(content) if (clean := _UNWANTED.sub("", block)).strip()]
+    left_out: list[str] = []
+    read_blocks = read_pdf(content, left_out) if read is read_pdf else read(content)
+    blocks = [clean for block in read_blocks if (clean := _UNWANTED.sub("", block)).strip()]
     if not blocks:
         raise UnreadableDocumentError("is empty")
     if len(blocks) > MAX_DOCUMENT:
         raise UnreadableDocumentError(
             f"is too long: {len(blocks):,} paragraphs, at most {MAX_DOCUMENT:,} are stored"
         )
-    return Document(document_name(path), blocks, datetime.fromtimestamp(path.stat().st_mtime, UTC))
+    changed_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    return Document(document_name(path), blocks, changed_at, left_out)
 
 
 def _content(path: Path) -> bytes:
