@@ -14,7 +14,7 @@ from fourtier.interfaces.cli.options import (
     Limit,
     ListLimit,
     User,
-    scope_names,
+    mentioned_names,
 )
 from fourtier.interfaces.cli.output import (
     counted,
@@ -100,7 +100,7 @@ def search_facts(
         typer.Option(
             "--mentions",
             help="Only facts that mention this name; several: one of them.",
-            callback=scope_names,
+            callback=mentioned_names,
         ),
     ] = None,
     as_json: AsJson = False,

@@ -13,6 +13,7 @@ from fourtier.operations.documents.names import document_name
 from fourtier.operations.documents.pdf import read_pdf
 from fourtier.operations.documents.plain_text import read_plain_text
 from fourtier.schema.archive import MAX_DOCUMENT
+from fourtier.schema.visible import is_blank
 
 READERS: Mapping[str, Callable[[bytes], Iterator[str]]] = {
     ".txt": read_plain_text,
@@ -57,7 +58,7 @@ def read_document(path: Path) -> Document:
         )
     left_out: list[str] = []
     read_blocks = read_pdf(content, left_out) if read is read_pdf else read(content)
-    blocks = [clean for block in read_blocks if (clean := _UNWANTED.sub("", block)).strip()]
+    blocks = [clean for block in read_blocks if not is_blank(clean := _UNWANTED.sub("", block))]
     if not blocks:
         raise UnreadableDocumentError("is empty")
     if len(blocks) > MAX_DOCUMENT:
