@@ -157,6 +157,9 @@ class StoreDocumentResponse(Answer):
     not_stored: int = 0
     deleted: int = 0
     replaced: int = 0
+    redacted: dict[str, int] = Field(
+        default={}, description="kind of personal data to how often it was taken out"
+    )
 
 
 class SearchArchiveRequest(Scoped):

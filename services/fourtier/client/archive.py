@@ -1,7 +1,8 @@
 """The archive of a scope: what was said and read, word for word."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Self
 
@@ -36,6 +37,7 @@ class ImportedDocument:
 
     Attributes:
         total: blocks of the document.
+        redacted: how often which kind of personal data was taken out.
     """
 
     total: int
@@ -44,6 +46,7 @@ class ImportedDocument:
     not_stored: int = 0
     deleted: int = 0
     replaced: int = 0
+    redacted: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def done(self) -> int:
@@ -59,6 +62,7 @@ class ImportedDocument:
             not_stored=self.not_stored + part.not_stored,
             deleted=self.deleted + part.deleted,
             replaced=self.replaced + part.replaced,
+            redacted=Counter(self.redacted) + Counter(part.redacted),
         )
 
 

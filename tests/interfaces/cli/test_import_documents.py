@@ -52,7 +52,11 @@ class Archive:
             self.parts.append(part)
             is_last = part.first + len(part.blocks) == part.total
             return StoreDocumentResponse(
-                stored=len(part.blocks) - 1, unchanged=0, not_stored=1, deleted=3 * is_last
+                redacted={"credential": 1, "iban": 2} if "secret" in part.document else {},
+                stored=len(part.blocks) - 1,
+                unchanged=0,
+                not_stored=1,
+                deleted=3 * is_last,
             )
 
         return call_route(STORE_DOCUMENT, store)
@@ -191,3 +195,15 @@ def test_pages_without_text_are_named_and_the_others_are_stored(
     assert "whole.pdf: p" not in fourtier.err
     assert [list(part.blocks) for part in archive.parts] == [["One.", "Three.", "Four."], ["One."]]
     assert fourtier(*IMPORT, "whole.pdf") == 0
+
+
+@pytest.mark.usefixtures("archive")
+def test_what_was_taken_out_is_counted(fourtier: Command) -> None:
+    Path("secret.txt").write_text("\n\n".join(map(str, range(150))), "utf-8")
+    Path("plain.txt").write_text("One.", "utf-8")
+    said = [TURN | {"content": f"My PIN is {number}"} for number in ("4711", "4712", "1 of 3")]
+    Path("said.jsonl").write_text("\n".join(map(json.dumps, said)), "utf-8")
+    assert fourtier(*IMPORT, "secret.txt", "plain.txt", "said.jsonl") == 0
+    assert "secret.txt: taken out, and not stored: credential (3), iban (6)" in fourtier.out
+    assert "said.jsonl: taken out, and not stored: credential (2)" in fourtier.out
+    assert "plain.txt: taken out" not in fourtier.out

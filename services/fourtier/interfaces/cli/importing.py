@@ -18,10 +18,11 @@ from fourtier.interfaces.cli.options import (
 from fourtier.interfaces.cli.output import counted, print_note, print_text, progress_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fourtier.client.archive import ImportedDocument
     from fourtier.operations.importing import ImportResult
+    from fourtier.runtime.privacy.policy import PrivacyPolicy
     from fourtier.schema.message import Scope
 
 _STDIN, _DIALOGUE = "-", ".jsonl"
@@ -108,6 +109,7 @@ def _import_document(flow: str, scope: "Scope", path: Path) -> bool:
         print_note(f"{path}: {error}")
         return False
     print_text(f"{path.as_posix()}: {_summary(done)}")
+    _print_redacted(f"{path.as_posix()}: ", done.redacted)
     for each in document.left_out:
         print_note(f"{path.as_posix()}: {each}")
     return not document.left_out
@@ -127,6 +129,13 @@ def _warn_of_older_names(flow: str, scope: "Scope", documents: "Sequence[Path]")
                 f"{name}: an earlier import has stored a document of this name too. If it was "
                 f"this file, remove it: fourtier forget --document {name}"
             )
+
+
+def _print_redacted(of_file: str, counts: "Mapping[str, int]") -> None:
+    """Say what memory does not have of what was imported."""
+    if counts:
+        kinds = ", ".join(f"{kind} ({number})" for kind, number in sorted(counts.items()))
+        print_text(f"{of_file}taken out, and not stored: {kinds}")
 
 
 def _summary(done: "ImportedDocument") -> str:
@@ -153,6 +162,7 @@ def _import_dialogue(flow: str, scope: "Scope", name: str, *, say_which: bool) -
     print_text(
         f"{of_file}{counted(result.sent, 'message')} imported, {counted(result.bad, 'bad line')}."
     )
+    _print_redacted(of_file, result.redacted)
     for line in result.reported:
         print_note(f"{of_file}line {line.number}: {line.reason}")
     if result.bad > len(result.reported):
@@ -163,13 +173,28 @@ def _import_dialogue(flow: str, scope: "Scope", name: str, *, say_which: bool) -
 def _send(flow: str, scope: "Scope", file: BinaryIO, lines: int | None) -> "ImportResult":
     from fourtier.operations.importing import import_turns
 
+    policy = _policy(flow)
     with progress_bar("Importing") as show:
         return with_client(
             flow,
             lambda client: import_turns(
-                client, file, lambda now: show(now.sent + now.bad, lines), scope=scope
+                client,
+                file,
+                lambda now: show(now.sent + now.bad, lines),
+                scope=scope,
+                policy=policy,
             ),
         )
+
+
+def _policy(flow: str) -> "PrivacyPolicy | None":
+    """The flow's policy; None where what finds personal data is not installed."""
+    from importlib.util import find_spec
+
+    from fourtier.flows.model import read_flow
+
+    installed = all(map(find_spec, ("idnumbers", "phonenumbers")))
+    return read_flow(flow).privacy if installed else None
 
 
 def _opened(name: str) -> AbstractContextManager[BinaryIO]:

@@ -1,6 +1,7 @@
 """Sources of the archive, as they are typed and as they are shown."""
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from fourtier.schema.archive import ArchiveEntry, ArchiveMemo, ArchivePage
@@ -13,16 +14,27 @@ E = TypeVar("E", ArchiveEntry, ArchiveMemo, ArchivePage)
 
 
 async def source_named(client: "Client", scope: "Scope", typed: str) -> str:
-    """The name of the document that is meant; what was typed where there is none.
+    """The name of the document that is meant; without one that of the file, or what was typed.
 
     Raises:
         AmbiguousDocumentError: several documents have this name.
     """
-    from fourtier.operations.documents.names import find_document, known_documents
+    from fourtier.operations.documents.names import document_name, find_document, known_documents
 
     if not typed:
         return typed
-    return find_document(typed, await known_documents(client, scope)) or typed
+    found = find_document(typed, await known_documents(client, scope))
+    if found is not None:
+        return found
+    file = Path(typed)
+    return document_name(file) if _is_file(file) else typed
+
+
+def _is_file(file: Path) -> bool:
+    try:
+        return file.is_file()
+    except (OSError, ValueError):  # too long for a path, or with what no path has
+        return False
 
 
 async def with_short_names(client: "Client", scope: "Scope", found: Iterable[E]) -> list[E]:

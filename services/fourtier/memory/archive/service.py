@@ -189,8 +189,9 @@ class ArchiveService(Service):
         """Archive a part of a document; of who has opted out nothing changes."""
         if await self._opt_outs.is_out(part.user):
             return StoreDocumentResponse(stored=0, unchanged=0, not_stored=len(part.blocks))
-        cleaned = (await self._privacy.clean(part)).message
-        return await self._documents.add(cleaned, current_envelope().sent_at)
+        cleaned = await self._privacy.clean(part)
+        stored = await self._documents.add(cleaned.message, current_envelope().sent_at)
+        return stored.model_copy(update={"redacted": {**cleaned.counts}})
 
     @on(CONVERSATION_ENDED)
     async def close_page(self, event: ConversationEnded) -> None:
