@@ -37,7 +37,7 @@ Timestamp = AwareDatetime
 
 #: The name of a user, a collection or a conversation, as people type it: those that look alike are
 #: one, see `normal_name`.
-Identifier = Annotated[str, Field(max_length=MAX_NAME), AfterValidator(normal_name)]
+Identifier = Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(normal_name)]
 #: The same of one that may be left out.
 OptionalIdentifier = Annotated[
     str, Field(max_length=MAX_NAME), AfterValidator(normal_optional_name)
