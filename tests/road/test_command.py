@@ -154,6 +154,7 @@ async def test_a_document_is_imported_listed_found_and_forgotten(
         assert "is empty" in await run("archive", "list")
 
 
+@pytest.mark.slow
 async def test_files_of_one_name_are_two_documents_that_are_named_as_people_type_them(
     command: FlowCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
