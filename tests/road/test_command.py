@@ -167,12 +167,50 @@ async def test_a_document_is_imported_listed_found_and_forgotten(
         file.write_text("# Cellos\n\nThe violoncello is kept dry.", "utf-8")
         assert "0 blocks stored, 1 unchanged, 1 deleted." in await run("import", str(file))
         assert "page 1: 1 entry," in await run("archive", "list")
-        assert f"document {file}" in await run("archive", "list")
+        assert "document handbook.md" in await run("archive", "list")
         found = json.loads(await run("archive", "search", "violoncello", "--json"))
         assert [hit["entry"]["source_kind"] for hit in found] == ["document"]
         said = await run("archive", "show", found[0]["entry"]["id"])
-        assert f"document {file}, page 1" in said
+        assert "document handbook.md, page 1" in said
         forgotten = await run("forget", "--document", str(file), "--yes")
         assert "1 memory is forgotten" in forgotten
         assert "1 not stored (forgotten," in await run("import", str(file))
         assert "is empty" in await run("archive", "list")
+
+
+@pytest.mark.slow
+async def test_files_of_one_name_are_two_documents_that_are_named_as_people_type_them(
+    command: FlowCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command.flow.write_text(yaml.safe_dump(FLOW | {"services": {"embeddings": {}, "archive": {}}}))
+    for project in ("p1", "p2"):
+        (tmp_path / project).mkdir()
+        (tmp_path / project / "README.md").write_text(f"This is {project}.", "utf-8")
+
+    async def run(*words: str, at: str = ".", ends_with: int = 0) -> str:
+        monkeypatch.chdir(tmp_path / at)
+        code, output = await command.run(*words, "--flow", str(command.flow), "--user", "ann")
+        assert code == ends_with, output
+        return " ".join(output.split())
+
+    async with command.up():
+        assert "1 block stored, 0 unchanged" in await run("import", "README.md", at="p1")
+        assert "1 block stored, 0 unchanged" in await run("import", "README.md", at="p2")
+        assert "0 blocks stored, 1 unchanged" in await run("import", "./README.md", at="p1")
+        assert "0 blocks stored, 1 unchanged" in await run("import", "../p2/README.md", at="p1")
+        listed = await run("archive", "list")
+        assert "document p1/README.md" in listed
+        assert "document p2/README.md" in listed
+        assert "This is p1." in await run("archive", "show", "README.md", at="p1")
+        assert "This is p2." in await run("archive", "show", "p2/README.md", at="p1")
+        refused = await run("archive", "show", "README.md", ends_with=2)
+        for project in ("p1", "p2"):
+            assert str(tmp_path / project / "README.md") in refused
+        await run("forget", "--document", "README.md", "--yes", ends_with=2)
+        assert "1 memory is forgotten" in await run(
+            "forget", "--document", "README.md", "--yes", at="p2"
+        )
+        assert "document README.md" in await run("archive", "list")
+        (tmp_path / "p1" / "README.md").write_text("This is more.", "utf-8")
+        changed = await run("import", "README.md", at="p1")
+        assert "1 block stored (1 of them in place of an earlier one)" in changed

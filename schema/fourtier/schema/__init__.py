@@ -7,6 +7,7 @@ all of them are made of is here.
 from fourtier.schema.message import (
     Answer,
     Error,
+    Identifier,
     Message,
     Metadata,
     Name,
@@ -21,6 +22,7 @@ __all__ = [
     "Answer",
     "Call",
     "Error",
+    "Identifier",
     "Message",
     "Metadata",
     "Name",

@@ -12,10 +12,12 @@ from fourtier.schema.message import (
     LongText,
     Message,
     Name,
+    OptionalIdentifier,
     OptionalName,
     Scoped,
     ShortText,
     Timestamp,
+    Visible,
 )
 from fourtier.schema.researcher import Receipt
 from fourtier.schema.tiers import MemoryConsidered, Tier
@@ -70,12 +72,12 @@ class AgentRequest(Scoped):
     twice. Another question with the id of a run ends with the error `request-id-used`.
     """
 
-    question: LongText = Field(min_length=1)
+    question: Annotated[LongText, Field(min_length=1), Visible]
     history: tuple[AgentStep, ...] = Field(default=(), max_length=MAX_STEPS)
     state: ShortText = ""
     group: tuple[Name, ...] = Field(default=(), max_length=100)
     streaming: bool = False
-    conversation_id: OptionalName = ""
+    conversation_id: OptionalIdentifier = ""
     enable_memory: bool = False
     memory: MemoryMode = "read-write"
     research: ResearchMode | None = Field(default=None, description="as the flow has it if none")

@@ -146,15 +146,20 @@ class StoreDocumentRequest(Scoped):
 class StoreDocumentResponse(Answer):
     """What became of the blocks of a part; sent when they can be found.
 
-    `stored` are new or have changed, `unchanged` were there. `not_stored` were forgotten, have
-    expired, are of a user who has opted out, or of a version that is not the last one any more.
-    `deleted` are those of an earlier version that the document has not got any more.
+    `stored` are new or have changed: `replaced` of them stand in the place of others. `unchanged`
+    were there. `not_stored` were forgotten, have expired, are of a user who has opted out, or of a
+    version that is not the last one any more. `deleted` are those of an earlier version that the
+    document has not got any more.
     """
 
     stored: int
     unchanged: int
     not_stored: int = 0
     deleted: int = 0
+    replaced: int = 0
+    redacted: dict[str, int] = Field(
+        default={}, description="kind of personal data to how often it was taken out"
+    )
 
 
 class SearchArchiveRequest(Scoped):
@@ -202,16 +207,34 @@ class GetPageResponse(Answer):
 
 
 class ListPagesRequest(Scoped):
-    """Page through a scope's pages, those that were last added to first."""
+    """Page through a scope's pages, those that were last added to first.
 
+    With a `source` only those of it.
+    """
+
+    source: OptionalName = ""
     limit: int = Field(default=100, ge=1, le=MAX_ITEMS)
     offset: int = Field(default=0, ge=0, le=MAX_OFFSET)
 
 
 class ListPagesResponse(Answer):
-    """`total` counts all in the scope, not only these."""
+    """`total` counts all in the scope, or of the source, not only these."""
 
     pages: tuple[ArchivePage, ...]
+    total: int
+
+
+class ListDocumentsRequest(Scoped):
+    """Page through the names of a scope's documents, in their order."""
+
+    limit: int = Field(default=100, ge=1, le=MAX_ITEMS)
+    offset: int = Field(default=0, ge=0, le=MAX_OFFSET)
+
+
+class ListDocumentsResponse(Answer):
+    """`total` counts all in the scope, not only these."""
+
+    documents: tuple[str, ...]
     total: int
 
 
@@ -316,6 +339,7 @@ STORE_DOCUMENT = command(
 SEARCH_ARCHIVE = query("archive.search", SearchArchiveRequest, SearchArchiveResponse)
 GET_PAGE = query("archive.get", GetPageRequest, GetPageResponse)
 LIST_PAGES = query("archive.list", ListPagesRequest, ListPagesResponse)
+LIST_DOCUMENTS = query("archive.documents", ListDocumentsRequest, ListDocumentsResponse)
 LIST_MEMOS = query("archive.memos", ListMemosRequest, ListMemosResponse)
 SET_MEMO = command("archive.set-memo", SetMemoRequest, SetMemoResponse, key=by_scope)
 PAGE_CLOSED = Topic("page.closed", PageClosed, key=by_scope)

@@ -1,11 +1,14 @@
 """Messages of `conversations`: what happened in one conversation, in order, never searched."""
 
+from typing import Annotated
+
 from pydantic import Field
 
 from fourtier.schema.message import (
     MAX_ITEMS,
     MAX_OFFSET,
     Answer,
+    Identifier,
     LongText,
     Message,
     Metadata,
@@ -13,6 +16,7 @@ from fourtier.schema.message import (
     OptionalName,
     Scoped,
     Timestamp,
+    Visible,
 )
 from fourtier.schema.tiers import MemoryConsidered
 from fourtier.schema.topics import Topic, command, query
@@ -61,7 +65,7 @@ class ConversationSummary(Message):
 class InConversation(Scoped):
     """A message about one conversation."""
 
-    conversation_id: Name
+    conversation_id: Identifier
 
 
 class GetConversationMemoryRequest(InConversation):
@@ -162,7 +166,7 @@ class DialogueTurn(InConversation):
     """One turn of past dialogue, as `fourtier import` publishes it."""
 
     speaker: Name
-    content: str = Field(min_length=1, max_length=32_000)
+    content: Annotated[str, Field(min_length=1, max_length=32_000), Visible]
     timestamp: Timestamp
     turn_id: Name
 

@@ -13,6 +13,7 @@ from fourtier.schema.message import (
     Metadata,
     Name,
     NotStored,
+    OptionalIdentifier,
     OptionalName,
     Scoped,
     ShortText,
@@ -60,7 +61,7 @@ class StoreEpisodeRequest(Scoped):
     outcome: ShortText = ""
     lessons: ShortText = ""
     result: Result = "unknown"
-    source: OptionalName = Field(default="", description="conversation_id")
+    source: OptionalIdentifier = Field(default="", description="conversation_id")
     invocation_id: OptionalName = Field(default="", description="the run, of an episode of one")
     timestamp: Timestamp | None = Field(
         default=None, description="when it ended; default: when the request was sent"

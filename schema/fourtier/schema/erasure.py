@@ -7,6 +7,7 @@ from fourtier.schema.message import (
     Answer,
     Message,
     Name,
+    OptionalIdentifier,
     OptionalName,
     Scoped,
     ShortText,
@@ -26,7 +27,7 @@ class EraseRequest(Scoped):
         max_length=MAX_ITEMS,
         description="of facts, episodes, runs or blocks of documents, by the service",
     )
-    conversation_id: OptionalName = Field(
+    conversation_id: OptionalIdentifier = Field(
         default="", description="what was said and learned in it; see `invocation_ids`"
     )
     invocation_ids: tuple[Name, ...] = Field(

@@ -1,6 +1,6 @@
 """Messages of `facts`: statements stored for good, in a graph with a vector index over it."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -13,11 +13,13 @@ from fourtier.schema.message import (
     Metadata,
     Name,
     NotStored,
+    OptionalIdentifier,
     OptionalName,
     Scoped,
     ShortText,
     Timestamp,
     Vector,
+    Visible,
 )
 from fourtier.schema.topics import Call, Topic, by_scope, command, query
 
@@ -74,8 +76,8 @@ class StoreFactRequest(Scoped):
     those of the same scope count that were stated before this one.
     """
 
-    content: ShortText = Field(min_length=1)
-    source: OptionalName = Field(default="", description="conversation_id")
+    content: Annotated[ShortText, Field(min_length=1), Visible]
+    source: OptionalIdentifier = Field(default="", description="conversation_id")
     timestamp: Timestamp | None = Field(
         default=None, description="when it was said; default: when the request was sent"
     )
@@ -173,6 +175,7 @@ class ListNamesRequest(Scoped):
     """
 
     limit: int = Field(default=100, ge=1, le=MAX_ITEMS)
+    offset: int = Field(default=0, ge=0, le=MAX_OFFSET)
     with_name: OptionalName = ""
 
 
@@ -187,9 +190,10 @@ class MentionedName(Message):
 
 
 class ListNamesResponse(Answer):
-    """The most frequent names first. There are none of a user who has opted out."""
+    """The most frequent names first; `total` counts all. A user who has opted out has none."""
 
     names: tuple[MentionedName, ...]
+    total: int | None = None
     opted_out: bool = False
 
 

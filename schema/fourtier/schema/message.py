@@ -25,6 +25,8 @@ from pydantic import (
     field_validator,
 )
 
+from fourtier.schema.visible import MAX_NAME, normal_name, normal_optional_name, not_blank
+
 #: Characters of metadata or of arguments, written as JSON.
 _MAX_METADATA, _MAX_ARGUMENTS = 32_000, 200_000
 #: Characters of a vector: 16,384 dimensions of four bytes, in base64.
@@ -33,7 +35,15 @@ _MAX_VECTOR = 87_384
 #: A point in time with its time zone, ISO 8601 on the wire.
 Timestamp = AwareDatetime
 
-#: A name that a scope, a conversation or a record is found by; never empty.
+#: The name of a user, a collection or a conversation, as people type it: those that look alike are
+#: one, see `normal_name`.
+Identifier = Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(normal_name)]
+#: The same of one that may be left out.
+OptionalIdentifier = Annotated[
+    str, Field(max_length=MAX_NAME), AfterValidator(normal_optional_name)
+]
+
+#: A name that a record or a tool is found by; never empty.
 Name = Annotated[str, Field(min_length=1, max_length=512)]
 
 #: A name that may be left out.
@@ -58,6 +68,9 @@ MAX_MEMORIES = 10_000
 
 #: The largest offset and limit of a page, which every store can represent.
 MAX_OFFSET = 2**31 - 1
+
+#: A check of a text that must say something; it stays byte for byte as it was given.
+Visible = AfterValidator(not_blank)
 
 
 def _limited(characters: int, what: str) -> AfterValidator:
@@ -115,8 +128,8 @@ class Scope(NamedTuple):
 class Scoped(Message):
     """A message that belongs to one user's collection."""
 
-    user: Name
-    collection: Name = "default"
+    user: Identifier
+    collection: Identifier = "default"
 
     @property
     def scope(self) -> Scope:

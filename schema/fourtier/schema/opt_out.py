@@ -4,7 +4,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from fourtier.schema.message import Answer, Message, Name, Timestamp
+from fourtier.schema.message import Answer, Identifier, Message, Timestamp
 from fourtier.schema.topics import Call, command
 
 
@@ -18,7 +18,7 @@ class OptOutRequest(Message):
         ValueError: `forget` without opting out.
     """
 
-    user: Name
+    user: Identifier
     opted_out: bool | None = Field(
         default=None, description="None changes nothing: the answer says how it is"
     )

@@ -1,7 +1,8 @@
 """The archive of a scope: what was said and read, word for word."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Self
 
@@ -10,6 +11,7 @@ from fourtier.client.memory import ScopedCalls
 from fourtier.client.requests import InvalidRequestError, new_request
 from fourtier.schema.archive import (
     GET_PAGE,
+    LIST_DOCUMENTS,
     LIST_MEMOS,
     LIST_PAGES,
     MAX_BLOCKS,
@@ -17,6 +19,7 @@ from fourtier.schema.archive import (
     SEARCH_ARCHIVE,
     STORE_DOCUMENT,
     GetPageResponse,
+    ListDocumentsResponse,
     ListMemosResponse,
     ListPagesResponse,
     ReindexArchiveRequest,
@@ -25,7 +28,7 @@ from fourtier.schema.archive import (
     StoreDocumentRequest,
     StoreDocumentResponse,
 )
-from fourtier.schema.message import Scope
+from fourtier.schema.message import MAX_ITEMS, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,7 @@ class ImportedDocument:
 
     Attributes:
         total: blocks of the document.
+        redacted: how often which kind of personal data was taken out.
     """
 
     total: int
@@ -41,6 +45,8 @@ class ImportedDocument:
     unchanged: int = 0
     not_stored: int = 0
     deleted: int = 0
+    replaced: int = 0
+    redacted: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def done(self) -> int:
@@ -55,6 +61,8 @@ class ImportedDocument:
             unchanged=self.unchanged + part.unchanged,
             not_stored=self.not_stored + part.not_stored,
             deleted=self.deleted + part.deleted,
+            replaced=self.replaced + part.replaced,
+            redacted=Counter(self.redacted) + Counter(part.redacted),
         )
 
 
@@ -145,9 +153,17 @@ class Archive(ScopedCalls):
         """The page that an entry is on."""
         return await self._call(GET_PAGE, scope, entry_id=entry_id)
 
-    async def list(self, scope: Scope, *, limit: int = 100, offset: int = 0) -> ListPagesResponse:
-        """Pages, those that were last added to first."""
-        return await self._call(LIST_PAGES, scope, limit=limit, offset=offset)
+    async def list(
+        self, scope: Scope, *, source: str = "", limit: int = 100, offset: int = 0
+    ) -> ListPagesResponse:
+        """Pages, those that were last added to first; with a `source` only those of it."""
+        return await self._pages(LIST_PAGES, scope, "pages", limit, offset, source=source)
+
+    async def documents(
+        self, scope: Scope, *, limit: int = 100, offset: int = 0
+    ) -> ListDocumentsResponse:
+        """Names of documents, in their order, and how many there are in all."""
+        return await self._pages(LIST_DOCUMENTS, scope, "documents", limit, offset)
 
     async def memos(
         self,
@@ -158,10 +174,14 @@ class Archive(ScopedCalls):
         limit: int = 100,
         offset: int = 0,
     ) -> ListMemosResponse:
-        """What closed pages are about: those of what was said last, or most similar to a query."""
-        return await self._call(
-            LIST_MEMOS, scope, query=query, source=source, limit=limit, offset=offset
-        )
+        """What closed pages are about: those of what was said last, or most similar to a query.
+
+        With a query 1,000 at most, and `offset` has no meaning.
+        """
+        if query:
+            most = min(limit, MAX_ITEMS)
+            return await self._call(LIST_MEMOS, scope, query=query, source=source, limit=most)
+        return await self._pages(LIST_MEMOS, scope, "memos", limit, offset, source=source)
 
     async def reindex(self, cursor: str = "") -> ReindexArchiveResponse:
         """Write a part of the index of all users anew; see `ReindexArchiveRequest`."""

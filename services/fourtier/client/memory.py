@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from fourtier.client.paging import read_pages
 from fourtier.client.requests import new_request
 from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.conversations import (
@@ -21,6 +22,7 @@ from fourtier.schema.conversations import (
     ConversationMemory,
     DialogueTurn,
     GetRunResponse,
+    InvocationSummary,
     ListConversationsResponse,
 )
 from fourtier.schema.episodes import (
@@ -44,6 +46,7 @@ from fourtier.schema.facts import (
     STORE_FACT,
     Fact,
     ListFactsResponse,
+    ListNamesResponse,
     MentionedName,
     ReindexFactsRequest,
     ReindexFactsResponse,
@@ -61,6 +64,22 @@ class ScopedCalls:
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
+
+    async def _pages(
+        self,
+        call: Call[Q, A],
+        scope: Scope,
+        items: str,
+        limit: int,
+        offset: int,
+        **fields: Any,
+    ) -> A:
+        """Ask for a list, in as many pages as it takes; see `read_pages`."""
+
+        async def read(limit: int, offset: int) -> A:
+            return await self._call(call, scope, limit=limit, offset=offset, **fields)
+
+        return await read_pages(read, items, limit, offset)
 
     async def _call(self, call: Call[Q, A], scope: Scope, **fields: Any) -> A:
         """Ask a service about a scope.
@@ -131,17 +150,24 @@ class Facts(ScopedCalls):
         return found.facts
 
     async def names(
-        self, scope: Scope, *, limit: int = 100, with_name: str = ""
+        self, scope: Scope, *, limit: int = 100, offset: int = 0, with_name: str = ""
     ) -> tuple[MentionedName, ...]:
-        """The names that valid facts mention, the most frequent first.
+        """The names that valid facts mention; see `list_names`."""
+        listed = await self.list_names(scope, limit=limit, offset=offset, with_name=with_name)
+        return listed.names
+
+    async def list_names(
+        self, scope: Scope, *, limit: int = 100, offset: int = 0, with_name: str = ""
+    ) -> ListNamesResponse:
+        """Read names that valid facts mention, the most frequent first, and how many there are.
 
         Args:
             scope: whose memory.
             limit: how many names at most.
+            offset: how many to skip.
             with_name: only those that some fact mentions together with this one.
         """
-        listed = await self._call(LIST_NAMES, scope, limit=limit, with_name=with_name)
-        return listed.names
+        return await self._pages(LIST_NAMES, scope, "names", limit, offset, with_name=with_name)
 
     async def get(self, scope: Scope, fact_id: str) -> Fact | None:
         """Read one fact; None when the scope does not have it."""
@@ -155,9 +181,9 @@ class Facts(ScopedCalls):
         offset: int = 0,
         include_superseded: bool = False,
     ) -> ListFactsResponse:
-        """Read a page of facts, newest first, and how many there are in all."""
-        return await self._call(
-            LIST_FACTS, scope, limit=limit, offset=offset, include_superseded=include_superseded
+        """Read facts, newest first, and how many there are in all."""
+        return await self._pages(
+            LIST_FACTS, scope, "facts", limit, offset, include_superseded=include_superseded
         )
 
     async def forget(self, scope: Scope, fact_id: str) -> bool:
@@ -194,8 +220,8 @@ class Episodes(ScopedCalls):
     async def list(
         self, scope: Scope, *, limit: int = 100, offset: int = 0
     ) -> ListEpisodesResponse:
-        """Read a page of episodes, newest first, and how many there are in all."""
-        return await self._call(LIST_EPISODES, scope, limit=limit, offset=offset)
+        """Read episodes, newest first, and how many there are in all."""
+        return await self._pages(LIST_EPISODES, scope, "episodes", limit, offset)
 
     async def delete(self, scope: Scope, episode_id: str) -> bool:
         """Delete one episode; returns whether there was one."""
@@ -210,9 +236,17 @@ class Conversations(ScopedCalls):
     """Conversation records of a scope."""
 
     async def get(self, scope: Scope, conversation_id: str) -> ConversationMemory:
-        """Read a record; an unknown conversation has no invocations."""
-        found = await self._call(GET_CONVERSATION, scope, conversation_id=conversation_id)
-        return found.conversation
+        """Read a whole record; an unknown conversation has no invocations."""
+        invocations: list[InvocationSummary] = []
+        offset: int | None = 0
+        while True:
+            page = await self._call(
+                GET_CONVERSATION, scope, conversation_id=conversation_id, offset=offset
+            )
+            invocations += page.conversation.invocations
+            offset = page.next_offset
+            if offset is None:
+                return page.conversation.model_copy(update={"invocations": tuple(invocations)})
 
     async def run(self, scope: Scope, run_id: str = "") -> GetRunResponse:
         """What was considered for a run, by default for the newest that used memory."""
@@ -221,8 +255,8 @@ class Conversations(ScopedCalls):
     async def list(
         self, scope: Scope, *, limit: int = 100, offset: int = 0
     ) -> ListConversationsResponse:
-        """Read a page of conversations, last touched first, and how many there are in all."""
-        return await self._call(LIST_CONVERSATIONS, scope, limit=limit, offset=offset)
+        """Read conversations, last touched first, and how many there are in all."""
+        return await self._pages(LIST_CONVERSATIONS, scope, "conversations", limit, offset)
 
     async def end(self, scope: Scope, conversation_id: str) -> bool:
         """End a conversation, so that it is promoted; returns whether there was one to end."""

@@ -18,6 +18,7 @@ from fourtier.runtime.rpc import envelope
 from fourtier.schema.erasure import EraseRequest
 from fourtier.schema.facts import Fact
 from fourtier.schema.message import Scope
+from fourtier.schema.visible import normal_name
 
 #: Fields by which a message names its conversation, and what of it it is about.
 _CONVERSATION = ("conversation_id", "source")
@@ -95,7 +96,13 @@ def _scope(letter: DeadLetter, content: Mapping[str, Any]) -> Scope | None:
     """Whose a message is: its properties say so, where its fields cannot be read."""
     user = content.get("user") or letter.properties.get(envelope.USER)
     collection = content.get("collection") or letter.properties.get(envelope.COLLECTION)
-    return Scope(str(user), str(collection or "default")) if user else None
+    if not user:
+        return None
+    names = str(user), str(collection or "default")
+    try:
+        return Scope(*map(normal_name, names))
+    except ValueError:  # of a version that took every name
+        return Scope(*names)
 
 
 def _is_selected(letter: DeadLetter, content: Mapping[str, Any], selection: Selection) -> bool:

@@ -16,6 +16,8 @@ from fourtier.client import Client
 from fourtier.operations.blocking import iterate_in_thread
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.errors import FourtierError
+from fourtier.runtime.privacy.policy import PrivacyPolicy
+from fourtier.runtime.privacy.redactor import Privacy
 from fourtier.runtime.rpc.retry import is_temporary
 from fourtier.runtime.validation import in_words
 from fourtier.schema.conversations import DialogueTurn
@@ -48,11 +50,13 @@ class ImportResult:
     Attributes:
         sent: turns that the broker has confirmed.
         bad: how many lines cannot be imported; `reported` are the first of them.
+        redacted: how often which kind of personal data the flow takes out of what was sent.
     """
 
     sent: int = 0
     bad: int = 0
     reported: list[BadLine] = field(default_factory=list)
+    redacted: Counter[str] = field(default_factory=Counter)
 
     def add_bad(self, line: BadLine) -> None:
         """Count a line that cannot be imported."""
@@ -79,6 +83,7 @@ async def import_turns(
     lines: Iterable[bytes],
     progress: Callable[[ImportResult], None] = lambda _: None,
     scope: Scope | None = None,
+    policy: PrivacyPolicy | None = None,
 ) -> ImportResult:
     """Send every good line to the flow.
 
@@ -87,6 +92,7 @@ async def import_turns(
         lines: as `read_turns` takes them.
         scope: of lines that name no user.
         progress: called after each line with the result so far.
+        policy: of the flow, to count what its services take out; None counts nothing.
 
     Raises:
         ImportInterruptedError: the bus failed, and the retries were used up.
@@ -103,7 +109,8 @@ async def import_turns(
         progress(result)
 
     try:
-        turns = iterate_in_thread(read_turns(lines, scope))
+        counted = _counting(read_turns(lines, scope), result.redacted, policy)
+        turns = iterate_in_thread(counted)
         async with aclosing(turns), asyncio.TaskGroup() as group:
             async for number, line in turns:
                 if isinstance(line, BadLine):
@@ -115,6 +122,18 @@ async def import_turns(
     except* BusError as failed:
         raise ImportInterruptedError(result.sent, _first(failed)) from None
     return result
+
+
+def _counting(
+    turns: Iterator[tuple[int, DialogueTurn | BadLine]],
+    counts: Counter[str],
+    policy: PrivacyPolicy | None,
+) -> Iterator[tuple[int, DialogueTurn | BadLine]]:
+    """The same turns; what the policy takes out of them is counted."""
+    for number, turn in turns:
+        if policy is not None and isinstance(turn, DialogueTurn):
+            counts.update(Privacy(policy).clean_now(turn).counts)
+        yield number, turn
 
 
 def _first(group: BaseExceptionGroup[BusError]) -> BusError:

@@ -12,7 +12,7 @@ def in_words(error: ValidationError, whole: str, inside: str = "") -> str:
         inside: where the thing stands in a larger one, such as "services.facts".
     """
     return "; ".join(
-        f"{_name_of(item['loc'], inside) or whole}: {item['msg']}"
+        f"{_name_of(item['loc'], inside) or whole}: {item['msg'].removeprefix('Value error, ')}"
         for item in error.errors(include_url=False, include_input=False, include_context=False)
     )
 

@@ -8,6 +8,7 @@ import pytest
 from fourtier.runtime.rpc.routes import Route, call_route
 from fourtier.schema.archive import (
     GET_PAGE,
+    LIST_DOCUMENTS,
     LIST_MEMOS,
     LIST_PAGES,
     SEARCH_ARCHIVE,
@@ -18,6 +19,8 @@ from fourtier.schema.archive import (
     FoundBy,
     GetPageRequest,
     GetPageResponse,
+    ListDocumentsRequest,
+    ListDocumentsResponse,
     ListMemosRequest,
     ListMemosResponse,
     ListPagesRequest,
@@ -89,6 +92,16 @@ def reading() -> Route:
     return call_route(GET_PAGE, get)
 
 
+def no_documents() -> list[Route]:
+    async def documents(_: ListDocumentsRequest) -> ListDocumentsResponse:
+        return ListDocumentsResponse(documents=(), total=0)
+
+    async def pages(_: ListPagesRequest) -> ListPagesResponse:
+        return ListPagesResponse(pages=(), total=0)
+
+    return [call_route(LIST_DOCUMENTS, documents), call_route(LIST_PAGES, pages)]
+
+
 def test_entries_are_printed_whole_with_why_they_were_found(fourtier: Command) -> None:
     fourtier.routes = [searching(SAID, READ)]
     assert fourtier("archive", "search", "two", "--user", "ann", "--why") == 0
@@ -154,7 +167,7 @@ def test_memos_are_listed_with_who_made_them_and_how_many_there_are(fourtier: Co
         found = () if request.source == "none" else (MEMO, by_rule)
         return ListMemosResponse(memos=found, total=7, left_out={"meaning": "no vector"})
 
-    fourtier.routes = [call_route(LIST_MEMOS, list_memos)]
+    fourtier.routes = [call_route(LIST_MEMOS, list_memos), *no_documents()]
     assert fourtier("archive", "memos", "--user", "ann", "--query", "boats", "-n", "2") == 0
     assert "(by big)" in fourtier.said
     assert "(by rule)" in fourtier.said
@@ -168,6 +181,6 @@ def test_memos_are_listed_with_who_made_them_and_how_many_there_are(fourtier: Co
 
 
 def test_a_page_that_is_not_there_exits_with_1(fourtier: Command) -> None:
-    fourtier.routes = [reading()]
+    fourtier.routes = [reading(), *no_documents()]
     assert fourtier("archive", "show", "p9", "--user", "ann") == 1
     assert "ann/default has no page or entry p9" in fourtier.err

@@ -29,3 +29,14 @@ def test_a_fact_that_is_not_stored_is_said_to_be_not(
     assert "not remembered" in fourtier.said
     assert said in fourtier.said
     assert "Known already" not in fourtier.said
+
+
+@pytest.mark.parametrize("blank", [" ", "\u200b", "\n"])
+def test_a_blank_fact_is_refused(fourtier: Command, blank: str) -> None:
+    assert fourtier("facts", "add", blank, "--user", "ann") == 2
+    assert "content: the text is blank" in fourtier.said
+
+
+def test_a_user_with_what_nobody_sees_is_refused(fourtier: Command) -> None:
+    assert fourtier("facts", "add", "x", "--user", "ann\u200b") == 2
+    assert "U+200B ZERO WIDTH SPACE" in fourtier.said

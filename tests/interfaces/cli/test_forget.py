@@ -11,7 +11,12 @@ import pytest
 from fourtier.operations.dead_letters import list_dead_letters
 from fourtier.runtime.rpc.dead_letter_queue import dead_letter_address
 from fourtier.runtime.rpc.routes import Route, call_route
-from fourtier.schema.archive import ERASE_ARCHIVE
+from fourtier.schema.archive import (
+    ERASE_ARCHIVE,
+    LIST_DOCUMENTS,
+    ListDocumentsRequest,
+    ListDocumentsResponse,
+)
 from fourtier.schema.erasure import (
     ERASE_CONVERSATIONS,
     ERASE_EPISODES,
@@ -66,7 +71,12 @@ class Services:
             ERASE_WORKING_MEMORY,
             ERASE_ARCHIVE,
         )
-        return [*map(self._erasing, calls), call_route(GET_FACT, self._get), self._retrieving()]
+        documents = call_route(LIST_DOCUMENTS, self._documents)
+        reading = [call_route(GET_FACT, self._get), self._retrieving(), documents]
+        return [*map(self._erasing, calls), *reading]
+
+    async def _documents(self, _request: ListDocumentsRequest) -> ListDocumentsResponse:
+        return ListDocumentsResponse(documents=("notes.md",), total=1)
 
     def _erasing(self, call: Any) -> Route:
         async def erase(request: EraseRequest) -> EraseResponse:
@@ -287,3 +297,13 @@ def test_a_dead_letter_of_nobody_stays_and_is_told_of(
     assert fourtier(*FORGET, "--everything", "--yes") == 0
     assert "1 dead letter does not say of whom, and stay" in fourtier.said
     assert services.done()
+
+
+def test_more_matches_than_are_shown_are_said(fourtier: Command) -> None:
+    async def answer(request: RetrieveFactsRequest) -> RetrieveFactsResponse:
+        many = (FACTS[0].model_copy(update={"id": f"f{n}"}) for n in range(request.top_k))
+        return RetrieveFactsResponse(facts=tuple(many))
+
+    fourtier.routes = [call_route(RETRIEVE_FACTS, answer)]
+    assert fourtier("forget", "--matching", "hideout", "--user", "ann", stdin=b"\n") == 0
+    assert "The best 10 only: there may be more" in fourtier.said

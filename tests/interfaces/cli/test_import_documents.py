@@ -10,7 +10,14 @@ import pytest
 
 from fourtier.runtime.errors import PermanentError
 from fourtier.runtime.rpc.routes import Route, call_route
-from fourtier.schema.archive import STORE_DOCUMENT, StoreDocumentRequest, StoreDocumentResponse
+from fourtier.schema.archive import (
+    LIST_DOCUMENTS,
+    STORE_DOCUMENT,
+    ListDocumentsRequest,
+    ListDocumentsResponse,
+    StoreDocumentRequest,
+    StoreDocumentResponse,
+)
 from fourtier.schema.conversations import DIALOGUE_RECORDED
 from tests.interfaces.cli.support import Command
 from tests.operations.documents.pdf_files import pdf
@@ -26,10 +33,17 @@ TURN = {
 
 
 class Archive:
-    """Stands in for the service; `parts` has what it was sent."""
+    """Stands in for the service; `parts` has what it was sent, `known` names of documents."""
 
     def __init__(self) -> None:
         self.parts: list[StoreDocumentRequest] = []
+        self.known: tuple[str, ...] = ()
+
+    def documents(self) -> Route:
+        async def list_documents(_: ListDocumentsRequest) -> ListDocumentsResponse:
+            return ListDocumentsResponse(documents=self.known, total=len(self.known))
+
+        return call_route(LIST_DOCUMENTS, list_documents)
 
     def route(self) -> Route:
         async def store(part: StoreDocumentRequest) -> StoreDocumentResponse:
@@ -38,7 +52,11 @@ class Archive:
             self.parts.append(part)
             is_last = part.first + len(part.blocks) == part.total
             return StoreDocumentResponse(
-                stored=len(part.blocks) - 1, unchanged=0, not_stored=1, deleted=3 * is_last
+                redacted={"credential": 1, "iban": 2} if "secret" in part.document else {},
+                stored=len(part.blocks) - 1,
+                unchanged=0,
+                not_stored=1,
+                deleted=3 * is_last,
             )
 
         return call_route(STORE_DOCUMENT, store)
@@ -47,7 +65,7 @@ class Archive:
 @pytest.fixture
 def archive(fourtier: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Archive:
     archive = Archive()
-    fourtier.routes = [archive.route()]
+    fourtier.routes = [archive.route(), archive.documents()]
     monkeypatch.chdir(tmp_path)
     return archive
 
@@ -64,7 +82,7 @@ def test_a_document_is_sent_in_parts_with_its_name_and_its_time(
     assert [text for part in archive.parts for text in part.blocks] == paragraphs
     assert [(part.first, part.total) for part in archive.parts] == [(0, 150), (64, 150), (128, 150)]
     assert {(part.user, part.collection, part.document) for part in archive.parts} == {
-        ("ann", "work", "notes.txt")
+        ("ann", "work", str(file.absolute()))
     }
     changed_at = datetime.fromtimestamp(file.stat().st_mtime, UTC)
     assert {part.timestamp for part in archive.parts} == {changed_at}
@@ -81,7 +99,7 @@ def test_every_kind_is_imported_and_dialogue_with_them(fourtier: Command, archiv
 
     assert fourtier(*IMPORT, "a.txt", "b.md", "c.html", "d.pdf", "e.jsonl") == 1
 
-    assert {part.document: list(part.blocks) for part in archive.parts} == {
+    assert {Path(part.document).name: list(part.blocks) for part in archive.parts} == {
         "a.txt": ["One."],
         "b.md": ["# Two\n\nThree."],
         "c.html": ["Four."],
@@ -110,7 +128,7 @@ def test_files_that_cannot_be_imported_are_named_and_the_others_are(
 
     assert fourtier(*IMPORT, *contents, "folder", "none.md", "none.jsonl", "x" * 600 + ".txt") == 1
 
-    assert [part.document for part in archive.parts] == ["good.txt"]
+    assert [Path(part.document).name for part in archive.parts] == ["good.txt"]
     for said in (
         "a.docx: is of a kind that is not known, there are .txt, .md, .html, .htm, .pdf",
         "empty.txt: is empty",
@@ -142,7 +160,7 @@ def test_a_missing_package_names_the_extra_and_the_others_go_on(
     Path("b.txt").write_text("Two.", "utf-8")
     assert fourtier(*IMPORT, "a.pdf", "b.txt") == 1
     assert "a.pdf: this needs the package pypdf: install fourtier[documents]" in fourtier.said
-    assert [part.document for part in archive.parts] == ["b.txt"]
+    assert [Path(part.document).name for part in archive.parts] == ["b.txt"]
 
 
 def test_a_name_that_acts_on_the_terminal_is_shown(fourtier: Command, archive: Archive) -> None:
@@ -152,4 +170,40 @@ def test_a_name_that_acts_on_the_terminal_is_shown(fourtier: Command, archive: A
     assert fourtier(*IMPORT, *names, "c\x1b[2J.txt") == 1
     assert "\x1b[2J" not in fourtier.out + fourtier.err
     assert fourtier.out.count("[red]b.txt") == 2
-    assert [part.document for part in archive.parts] == names
+    assert [Path(part.document).name for part in archive.parts] == names
+
+
+def test_a_document_of_the_older_kind_of_name_is_told_of(
+    fourtier: Command, archive: Archive
+) -> None:
+    Path("notes.txt").write_text("One.", "utf-8")
+    archive.known = ("notes.txt", str(Path("notes.txt").absolute()))
+    assert fourtier(*IMPORT, "notes.txt") == 0
+    assert "fourtier forget --document notes.txt" in fourtier.err
+    archive.known = archive.known[1:]
+    assert fourtier(*IMPORT, "notes.txt") == 0
+    assert fourtier.err == ""
+
+
+def test_pages_without_text_are_named_and_the_others_are_stored(
+    fourtier: Command, archive: Archive
+) -> None:
+    Path("half.pdf").write_bytes(pdf(["One."], [], ["Three."], ["Four."], []))
+    Path("whole.pdf").write_bytes(pdf(["One."]))
+    assert fourtier(*IMPORT, "half.pdf", "whole.pdf") == 1
+    assert "half.pdf: pages 2 and 5 have no text: scanned?" in fourtier.err
+    assert "whole.pdf: p" not in fourtier.err
+    assert [list(part.blocks) for part in archive.parts] == [["One.", "Three.", "Four."], ["One."]]
+    assert fourtier(*IMPORT, "whole.pdf") == 0
+
+
+@pytest.mark.usefixtures("archive")
+def test_what_was_taken_out_is_counted(fourtier: Command) -> None:
+    Path("secret.txt").write_text("\n\n".join(map(str, range(150))), "utf-8")
+    Path("plain.txt").write_text("One.", "utf-8")
+    said = [TURN | {"content": f"My PIN is {number}"} for number in ("4711", "4712", "1 of 3")]
+    Path("said.jsonl").write_text("\n".join(map(json.dumps, said)), "utf-8")
+    assert fourtier(*IMPORT, "secret.txt", "plain.txt", "said.jsonl") == 0
+    assert "secret.txt: taken out, and not stored: credential (3), iban (6)" in fourtier.out
+    assert "said.jsonl: taken out, and not stored: credential (2)" in fourtier.out
+    assert "plain.txt: taken out" not in fourtier.out

@@ -57,8 +57,8 @@ async def test_a_run_has_a_maximum_of_characters(
 
 
 async def test_runs_of_two_collections_stay_two_whatever_their_names(caller: Caller) -> None:
-    await append(caller, [item(0, "answer", "The secret.")], collection="a", run_id="b\nc")
+    await append(caller, [item(0, "answer", "The secret.")], collection="a", run_id="b/c")
 
-    other = await get(caller, collection="a\nb", run_id="c", full=True)
+    other = await get(caller, collection="a/b", run_id="c", full=True)
     assert other.answer is None
     assert other.trace.items == ()

@@ -50,3 +50,35 @@ def test_a_file_with_a_password_says_so_and_one_with_an_empty_one_is_read(passwo
         return
     with pytest.raises(UnreadableDocumentError, match="is protected by a password"):
         list(read_pdf(file.getvalue()))
+
+
+def encrypted(password: str, algorithm: str) -> bytes:
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(pdf(["Text."]))))
+    writer.encrypt(user_password=password, owner_password="owner", algorithm=algorithm)  # noqa: S106
+    file = io.BytesIO()
+    writer.write(file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("algorithm", ["AES-128", "AES-256", "AES-256-R5"])
+def test_a_file_that_is_encrypted_by_aes_is_read_where_it_needs_no_password(algorithm: str) -> None:
+    assert list(read_pdf(encrypted("", algorithm))) == ["Text."]
+    with pytest.raises(UnreadableDocumentError, match="is protected by a password"):
+        list(read_pdf(encrypted("secret", algorithm)))
+
+
+@pytest.mark.parametrize(
+    ("pages", "left_out"),
+    [
+        ([["One."], []], "page 2 has no text: scanned?"),
+        ([["One."], [], ["Three."], ["Four."], []], "pages 2 and 5 have no text: scanned?"),
+        ([[], [], ["Three."], []], "pages 1, 2 and 4 have no text: scanned?"),
+        ([["One."], *[[]] * 20], "pages 2 to 21 have no text: scanned?"),
+        ([["One."], ["Two."]], ""),
+        ([["One."], [" "]], "page 2 has no text: scanned?"),
+    ],
+)
+def test_pages_without_text_are_named(pages: list[list[str]], left_out: str) -> None:
+    noted: list[str] = []
+    assert list(read_pdf(pdf(*pages), noted))
+    assert [each.partition("? ")[0] + "?" for each in noted] == ([left_out] if left_out else [])

@@ -15,6 +15,7 @@ from fourtier.runtime.bus.embedded.broker import embedded_broker
 from fourtier.runtime.bus.pulsar import producers
 from fourtier.runtime.bus.pulsar.connection import PulsarBus, PulsarSecurity, connect_pulsar
 from fourtier.runtime.bus.pulsar.producers import Producers
+from tests.support.waiting import wait_until
 
 TOPIC = Address("numbers")
 
@@ -127,3 +128,94 @@ async def test_a_producer_that_cannot_be_made_is_tried_again() -> None:
     await send()
     await made.close()
     assert len(made) == 0
+
+
+class Broker:
+    """Makes producers one at a time, when the test says so."""
+
+    def __init__(self) -> None:
+        self.asked: list[asyncio.Future[Any]] = []
+
+    async def create(self, _: Address) -> Any:
+        self.asked.append(asyncio.get_running_loop().create_future())
+        return await self.asked[-1]
+
+
+class OpenProducer:
+    def __init__(self, error: BaseException | None = None) -> None:
+        self.closed = False
+        self._error = error
+
+    async def close(self) -> None:
+        self.closed = True
+        if self._error is not None:
+            raise self._error
+
+
+async def borrow(made: Producers, address: Address = TOPIC) -> Any:
+    async with made.borrowed(address) as producer:
+        return producer
+
+
+async def test_a_sender_whose_producer_fails_while_all_is_closed_gets_a_bus_error() -> None:
+    broker = Broker()
+    made = Producers(broker.create)
+    sender = asyncio.create_task(borrow(made))
+    await wait_until(lambda: len(broker.asked) == 1)
+    closing = asyncio.create_task(made.close())
+    await wait_until(lambda: len(made) == 0)
+    broker.asked[0].set_exception(PulsarException(pulsar.Result.AlreadyClosed))
+
+    with pytest.raises(BusError, match="numbers: cannot publish"):
+        await sender
+    await closing
+
+
+async def test_a_sender_whose_producer_is_given_up_gets_a_bus_error() -> None:
+    broker = Broker()
+    made = Producers(broker.create)
+    sender = asyncio.create_task(borrow(made))
+    await wait_until(lambda: len(broker.asked) == 1)
+    closing = asyncio.create_task(made.close())
+    await wait_until(lambda: len(made) == 0)
+    closing.cancel()  # as the connection does when the broker does not answer in time
+
+    with pytest.raises(BusError, match="numbers: cannot publish"):
+        await sender
+    with pytest.raises(asyncio.CancelledError):
+        await closing
+
+
+async def test_a_producer_that_fails_late_leaves_the_newer_one() -> None:
+    broker = Broker()
+    made = Producers(broker.create)
+    first = asyncio.create_task(borrow(made))
+    await wait_until(lambda: len(broker.asked) == 1)
+    made._close_soon(TOPIC)
+    second = asyncio.create_task(borrow(made))
+    await wait_until(lambda: len(broker.asked) == 2)
+    broker.asked[0].set_exception(PulsarException(pulsar.Result.ConnectError))
+    with pytest.raises(BusError):
+        await first
+
+    newer = OpenProducer()
+    broker.asked[1].set_result(newer)
+    assert await second is newer
+    assert await borrow(made) is newer
+    await made.close()
+    assert newer.closed
+
+
+@pytest.mark.parametrize("error", [RuntimeError("broken"), KeyError("x")])
+async def test_one_that_cannot_be_closed_keeps_no_other_open(error: Exception) -> None:
+    opened = [OpenProducer(error), OpenProducer()]
+    waiting = list(opened)
+
+    async def create(_: Address) -> Any:
+        return waiting.pop(0)
+
+    made = Producers(create)
+    await borrow(made, Address("first"))
+    await borrow(made, Address("second"))
+    await made.close()
+    assert all(each.closed for each in opened)

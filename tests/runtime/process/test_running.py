@@ -167,3 +167,52 @@ def test_an_invalid_note_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "running.json").write_text("{")
     with locked_data(tmp_path), pytest.raises(StartupError, match="no flow is running"):
         read_running(tmp_path)
+
+
+LOOKER = """
+import sys
+from pathlib import Path
+from fourtier.runtime.process.data_lock import is_locked
+print("looks", flush=True)
+seen = 0
+while not (Path(sys.argv[1]).parent / "stop").exists():
+    seen += is_locked(Path(sys.argv[1]))
+print(seen, flush=True)
+"""
+
+
+async def looker(data: Path) -> asyncio.subprocess.Process:
+    """Another process that looks at the directory again and again; at the end it says how often."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", LOOKER, str(data), stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert await process.stdout.readline() == b"looks\n"
+    return process
+
+
+async def test_looking_at_a_directory_stops_no_flow_from_starting(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with locked_data(data):
+        pass
+    lookers = [await looker(data) for _ in range(3)]
+    try:
+        for _ in range(300):
+            with locked_data(data):
+                assert is_locked(data)
+    finally:
+        (tmp_path / "stop").touch()
+        await asyncio.gather(*(each.wait() for each in lookers))
+
+
+async def test_those_who_look_do_not_take_each_other_for_a_flow(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with locked_data(data):
+        pass
+    lookers = [await looker(data) for _ in range(3)]
+    try:
+        assert not any(is_locked(data) for _ in range(2_000))
+    finally:
+        (tmp_path / "stop").touch()
+        said = [(await each.communicate())[0] for each in lookers]
+    assert said == [b"0\n"] * 3

@@ -13,20 +13,36 @@ from fourtier.interfaces.cli.options import (
     Collection,
     FlowName,
     Limit,
+    ListLimit,
     User,
 )
 from fourtier.interfaces.cli.output import (
     counted,
-    errors,
     one_line,
+    print_error,
     print_items,
     print_json,
     print_text,
+    print_total,
+    print_warning,
     progress_bar,
 )
+from fourtier.interfaces.cli.sources import source_named, with_short_names
 
 if TYPE_CHECKING:
-    from fourtier.schema.archive import ArchiveMemo, ArchivePage
+    from collections.abc import Sequence
+
+    from fourtier.client import Client
+    from fourtier.schema.archive import (
+        ArchiveEntry,
+        ArchiveMemo,
+        ArchivePage,
+        GetPageResponse,
+        ListMemosResponse,
+        ListPagesResponse,
+        SearchArchiveResponse,
+    )
+    from fourtier.schema.message import Scope
 
 archive = typer.Typer(
     help="What was said and read, word for word.",
@@ -50,12 +66,20 @@ def search(
     from fourtier.schema.message import Scope
 
     scope = Scope(user, collection)
-    found = with_client(
-        flow,
-        lambda client: client.archive.search(
-            scope, query, top_k=limit, speaker=speaker, source=source, explain=why
-        ),
-    )
+
+    async def read(client: "Client") -> "SearchArchiveResponse":
+        named = await source_named(client, scope, source)
+        found = await client.archive.search(
+            scope, query, top_k=limit, speaker=speaker, source=named, explain=why
+        )
+        if as_json:
+            return found
+        entries = await with_short_names(client, scope, (hit.entry for hit in found.hits))
+        hits = zip(found.hits, entries, strict=True)
+        shown = tuple(hit.model_copy(update={"entry": entry}) for hit, entry in hits)
+        return found.model_copy(update={"hits": shown})
+
+    found = with_client(flow, read)
     if as_json:
         print_json([hit.model_dump(mode="json", exclude_none=True) for hit in found.hits])
     elif not found.hits:
@@ -64,52 +88,103 @@ def search(
         for number, hit in enumerate(found.hits, start=1):
             print_entry(number, hit.entry, found_by(hit.legs) if why else "")
     for leg, reason in found.left_out.items():
-        errors.print(f"[yellow]fourtier:[/] not searched by {leg}: {reason}")
+        print_warning(f"not searched by {leg}: {reason}")
 
 
 @archive.command(
     "show", epilog="Example: fourtier archive show 4fa171d9-03a8-5198-9c2b-a08930b4330f"
 )
 def show(
-    identity: Annotated[str, typer.Argument(metavar="PAGE_OR_ENTRY", help="Its id.")],
+    identity: Annotated[
+        str,
+        typer.Argument(metavar="PAGE_OR_ENTRY_OR_DOCUMENT", help="Its id, or a document's name."),
+    ],
     user: User,
     collection: Collection = DEFAULT_COLLECTION,
     flow: FlowName = DEFAULT_FLOW,
     as_json: AsJson = False,
 ) -> None:
-    """Show a page, or the page that an entry is on."""
+    """Show a page, the page that an entry is on, or all pages of a document."""
     from fourtier.schema.message import Scope
 
     scope = Scope(user, collection)
-    read = with_client(flow, lambda client: client.archive.page(scope, identity))
-    if read.page is None:
-        read = with_client(flow, lambda client: client.archive.page_of(scope, identity))
-    if read.page is None:
-        errors.print(f"[red]fourtier:[/] {user}/{collection} has no page or entry {identity}")
+    pages = with_client(flow, lambda client: _read(client, scope, identity, short=not as_json))
+    if not pages:
+        print_error(f"{user}/{collection} has no page or entry {identity}, and no such document")
         raise typer.Exit(1)
     if as_json:
-        print_json([entry.model_dump(mode="json", exclude_none=True) for entry in read.entries])
+        entries = [entry for _, on_page in pages for entry in on_page]
+        print_json([entry.model_dump(mode="json", exclude_none=True) for entry in entries])
         return
-    print_text(_heading(read.page))
-    if read.page.memo:
-        print_text(f"   {_memo(read.page.memo)}", style="dim")
-    for number, entry in enumerate(read.entries, start=1):
-        print_entry(number, entry)
+    for page, on_page in pages:
+        print_text(_heading(page))
+        if page.memo:
+            print_text(f"   {_memo(page.memo)}", style="dim")
+        for number, entry in enumerate(on_page, start=1):
+            print_entry(number, entry)
+
+
+async def _read(
+    client: "Client", scope: "Scope", identity: str, *, short: bool
+) -> "list[tuple[ArchivePage, Sequence[ArchiveEntry]]]":
+    """The page or the pages that are meant, with their entries."""
+    found = [
+        (read.page, read.entries)
+        for read in await _find(client, scope, identity)
+        if read.page is not None
+    ]
+    if not short:
+        return list(found)
+    return [
+        (page, await with_short_names(client, scope, entries))
+        for page, (_, entries) in zip(
+            await with_short_names(client, scope, (page for page, _ in found)), found, strict=True
+        )
+    ]
+
+
+async def _find(client: "Client", scope: "Scope", identity: str) -> "list[GetPageResponse]":
+    for read in (client.archive.page, client.archive.page_of):
+        if (found := await read(scope, identity)).page is not None:
+            return [found]
+    pages = await _pages_of(client, scope, await source_named(client, scope, identity))
+    return [await client.archive.page(scope, page.id) for page in pages]
+
+
+async def _pages_of(client: "Client", scope: "Scope", document: str) -> "list[ArchivePage]":
+    """The pages of a document, in their order."""
+    from fourtier.schema.message import MAX_OFFSET
+
+    listed = await client.archive.list(scope, source=document, limit=MAX_OFFSET)
+    pages = [page for page in listed.pages if page.source_kind == "document"]
+    return sorted(pages, key=lambda page: page.number)
 
 
 @archive.command("list", epilog="Example: fourtier archive list --user ann")
 def list_pages(
     user: User,
+    source: Annotated[
+        str, typer.Argument(help="Only pages of this document or conversation.")
+    ] = "",
     collection: Collection = DEFAULT_COLLECTION,
     flow: FlowName = DEFAULT_FLOW,
-    limit: Limit = 50,
+    limit: ListLimit = 50,
     as_json: AsJson = False,
 ) -> None:
     """Show pages, those that were last added to first."""
     from fourtier.schema.message import Scope
 
     scope = Scope(user, collection)
-    listed = with_client(flow, lambda client: client.archive.list(scope, limit=limit))
+
+    async def read(client: "Client") -> "ListPagesResponse":
+        named = await source_named(client, scope, source)
+        listed = await client.archive.list(scope, source=named, limit=limit)
+        if as_json:
+            return listed
+        pages = await with_short_names(client, scope, listed.pages)
+        return listed.model_copy(update={"pages": tuple(pages)})
+
+    listed = with_client(flow, read)
     print_items(
         listed.pages,
         ["id", "page", "memo"],
@@ -117,8 +192,9 @@ def list_pages(
         as_json=as_json,
         none=f"The archive of {user}/{collection} is empty.",
     )
-    if not as_json and listed.pages:
-        print_text(f"{len(listed.pages)} of {listed.total} pages of {user}/{collection}")
+    if listed.pages:
+        what = f"pages of {user}/{collection}"
+        print_total(len(listed.pages), listed.total, what, as_json=as_json)
 
 
 @archive.command("memos", epilog='Example: fourtier archive memos --user ann --query "the boat"')
@@ -126,7 +202,7 @@ def list_memos(
     user: User,
     collection: Collection = DEFAULT_COLLECTION,
     flow: FlowName = DEFAULT_FLOW,
-    limit: Limit = 50,
+    limit: ListLimit = 50,
     query: Annotated[str, typer.Option(help="Those that are most similar to it.")] = "",
     source: Annotated[str, typer.Option(help="Only of this conversation or document.")] = "",
     as_json: AsJson = False,
@@ -135,9 +211,16 @@ def list_memos(
     from fourtier.schema.message import Scope
 
     scope = Scope(user, collection)
-    listed = with_client(
-        flow, lambda client: client.archive.memos(scope, query, source=source, limit=limit)
-    )
+
+    async def read(client: "Client") -> "ListMemosResponse":
+        named = await source_named(client, scope, source)
+        listed = await client.archive.memos(scope, query, source=named, limit=limit)
+        if as_json:
+            return listed
+        memos = await with_short_names(client, scope, listed.memos)
+        return listed.model_copy(update={"memos": tuple(memos)})
+
+    listed = with_client(flow, read)
     print_items(
         listed.memos,
         ["page", "of", "memo"],
@@ -150,9 +233,10 @@ def list_memos(
         none=f"{user}/{collection} has no memos.",
     )
     for what, reason in listed.left_out.items():
-        errors.print(f"[yellow]fourtier:[/] not searched by {what}: {reason}")
-    if not as_json and listed.memos:
-        print_text(f"{len(listed.memos)} of {listed.total} memos of {user}/{collection}")
+        print_warning(f"not searched by {what}: {reason}")
+    if listed.memos:
+        what = f"memos of {user}/{collection}"
+        print_total(len(listed.memos), listed.total, what, as_json=as_json)
 
 
 @archive.command("reindex", epilog="Example: fourtier archive reindex --flow cluster")

@@ -5,13 +5,13 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 
-from rich.markup import escape
+from rich.text import Text
 
 from fourtier.client import Client, FourtierError
 from fourtier.interfaces.cli.chat_forgetting import ChatForgetting, ForgetLetters
 from fourtier.interfaces.cli.input import input_messages
 from fourtier.interfaces.cli.memories import memories_text, new_conversation_id
-from fourtier.interfaces.cli.output import console, print_text, visible
+from fourtier.interfaces.cli.output import console, print_text
 from fourtier.schema.agent import AgentResponse
 from fourtier.schema.message import Scope
 
@@ -45,7 +45,7 @@ class Chat:
     async def run(self) -> bool:
         """Take messages until the input ends; returns whether every one got its answer."""
         if self._typed:
-            console.print(f"You are [bold]{_safe(self._scope.user)}[/]. Say something, or /help.\n")
+            print_text(f"You are {self._scope.user}. Say something, or /help.\n")
         return await self.take(input_messages("> " if self._typed else ""))
 
     async def take(self, messages: AsyncIterator[str | None]) -> bool:
@@ -118,12 +118,14 @@ class Chat:
         print_text(f"There is no command {name}: {advice}")
 
     async def _help(self) -> None:
-        console.print(_HELP)
+        console.print(Text.from_markup(_HELP))
 
     async def _show_facts(self) -> None:
         listed = await self._client.facts.list(self._scope, limit=20)
         for fact in listed.facts:
             print_text(f"  {fact.timestamp:%Y-%m-%d}  {fact.content}")
+        if listed.total > len(listed.facts):
+            print_text(f"  {len(listed.facts)} of {listed.total}; `fourtier facts list` has more.")
         if not listed.facts:
             console.print("Nothing is known yet.")
 
@@ -145,7 +147,3 @@ class Chat:
         self._conversation_id = new_conversation_id()
         before = f" Ended the conversation {old}." if ended else ""
         print_text(f"A new conversation: {self._conversation_id}.{before}")
-
-
-def _safe(text: str) -> str:
-    return escape(visible(text))

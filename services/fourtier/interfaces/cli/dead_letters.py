@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fourtier.interfaces.cli.connecting import with_bus
-from fourtier.interfaces.cli.options import DEFAULT_FLOW, AsJson, DryRun, FlowName, Limit, Yes
-from fourtier.interfaces.cli.output import console, counted, one_line, print_json, print_text
+from fourtier.interfaces.cli.options import DEFAULT_FLOW, AsJson, DryRun, FlowName, ListLimit, Yes
+from fourtier.interfaces.cli.output import (
+    console,
+    counted,
+    one_line,
+    print_json,
+    print_text,
+    print_total,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -32,7 +39,7 @@ def _services(flow: str, service: str) -> list[str]:
 def list_letters(
     flow: FlowName = DEFAULT_FLOW,
     service: Service = "",
-    limit: Limit = 100,
+    limit: ListLimit = 100,
     as_json: AsJson = False,
 ) -> None:
     """Show what could not be handled, and why, oldest first. Nothing is removed.
@@ -51,12 +58,12 @@ def list_letters(
     total = sum(each.total for each in found)
     if as_json:
         print_json([_as_json(letter) for letter in letters])
-        return
-    for letter in letters:
-        _show(letter)
+    else:
+        for letter in letters:
+            _show(letter)
     if len(letters) < total:
-        print_text(f"{len(letters)} of {total}")
-    elif not total:
+        print_total(len(letters), total, "dead letters", as_json=as_json)
+    elif not total and not as_json:
         print_text("There are no dead letters.")
 
 
@@ -66,7 +73,7 @@ def _show(letter: "DeadLetter") -> None:
     when = f"{letter.at.astimezone():%Y-%m-%d %H:%M:%S}"
     print_text(f"{when}  {letter.service}  {letter.topic}  {tries}  {letter.id}")
     reason = one_line(letter.error)
-    console.print(f"    {reason}", markup=False, no_wrap=True, overflow="ellipsis")
+    console.print(f"    {reason}", no_wrap=True, overflow="ellipsis")
 
 
 @dead_letters.command("replay", epilog="Example: fourtier dead-letters replay --service facts")

@@ -5,7 +5,7 @@ from dataclasses import asdict
 import typer
 
 from fourtier.interfaces.cli.options import AsJson, FlowArgument
-from fourtier.interfaces.cli.output import errors, print_json, print_table, print_text
+from fourtier.interfaces.cli.output import print_json, print_table, print_text, print_warning
 
 flow = typer.Typer(help="Flow files.", no_args_is_help=True)
 
@@ -24,7 +24,7 @@ def check(file: FlowArgument) -> None:
 
     read = read_flow(file)
     for warning in check_flow(read):
-        errors.print(f"[yellow]warning:[/] {warning}")
+        print_warning(warning, label="warning:")
     print_text(
         f"{file} is fine: flow {read.name}, {len(read.services)} services, "
         f"bus {read.bus.url}, graph {read.engines.graph}, vectors {read.engines.vectors}."

@@ -17,6 +17,7 @@ from fourtier.interfaces.cli.options import (
     Yes,
 )
 from fourtier.interfaces.cli.output import counted, one_line, print_text
+from fourtier.interfaces.cli.sources import source_named
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 #: Memories of a kind that are shown before they go.
 _SHOWN = 5
+#: Facts that are shown for a text.
+_MATCHES = 10
 #: Characters of each.
 _WIDTH = 80
 
@@ -50,7 +53,7 @@ def forget(
         str, typer.Option("--conversation", help="A conversation and what was learned from it.")
     ] = "",
     document: Annotated[
-        str, typer.Option("--document", help="A document of the archive, by its name.")
+        str, typer.Option("--document", help="A document of the archive, by its file or its name.")
     ] = "",
     matching: Annotated[
         str, typer.Option("--matching", help="Facts about something; you choose which.")
@@ -84,6 +87,9 @@ def forget(
         return
     if fact:
         chosen = with_client(flow, lambda client: client.forget.known(scope, [fact]))
+    if document:
+        document = with_client(flow, lambda client: source_named(client, scope, document))
+        print_text(f"Document {document}")
     way = (
         _document(scope, document)
         if document
@@ -203,12 +209,15 @@ def _what_remains(flow: str, unknown: int) -> str:
 
 def _choose(flow: str, scope: "Scope", text: str, *, ask: bool) -> "Sequence[Fact]":
     """The facts that somebody means by a text; those with all of its words if nobody is asked."""
-    found = with_client(flow, lambda client: client.forget.matching(scope, text))
+    found = with_client(flow, lambda client: client.forget.matching(scope, text, limit=_MATCHES))
+    more = len(found) == _MATCHES
     if not ask:
         wanted = set(text.casefold().split())
         found = tuple(each for each in found if wanted <= set(_words(each.content)))
     for number, each in enumerate(found, 1):
         print_text(f"{number:3}  {each.timestamp:%Y-%m-%d}  {each.content}")
+    if more:
+        print_text(f"The best {_MATCHES} only: there may be more; repeat the command for them.")
     if not found or not ask:
         return found
     answer: str = typer.prompt("Forget which? Numbers, or `all`; nothing by default", default="")

@@ -15,11 +15,14 @@ from fourtier.interfaces.cli.options import (
     FlowName,
     User,
 )
-from fourtier.interfaces.cli.output import counted, errors, print_text, progress_bar, visible
+from fourtier.interfaces.cli.output import counted, print_note, print_text, progress_bar
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from fourtier.client.archive import ImportedDocument
     from fourtier.operations.importing import ImportResult
+    from fourtier.runtime.privacy.policy import PrivacyPolicy
     from fourtier.schema.message import Scope
 
 _STDIN, _DIALOGUE = "-", ".jsonl"
@@ -51,27 +54,34 @@ def import_files(
 ) -> None:
     """Import documents and past dialogue. Importing a file again doubles nothing.
 
-    A document belongs to --user and --collection, and has the name of its file, as it is given;
-    one that has changed is brought up to date. So does a line of dialogue that names no `user`.
+    A document belongs to --user and --collection, and has the absolute path of its file as its
+    name; one that has changed is brought up to date. A line of dialogue that names no `user` is
+    theirs too.
 
-    The exit code is 1 when a file or a line could not be imported; the others are.
+    The exit code is 1 when a file, a page or a line could not be imported; the others are.
     """
     from fourtier.schema.message import Scope
 
     scope = Scope(user, collection)
-    several = len(files) > 1
-    done = [
-        _import_dialogue(flow, scope, name, say_which=several)
-        if name == _STDIN or Path(name).suffix.lower() == _DIALOGUE
-        else _import_document(flow, scope, Path(name))
-        for name in files
-    ]
-    if not all(done):
+    done = {name: _import(flow, scope, name, say_which=len(files) > 1) for name in files}
+    _warn_of_older_names(flow, scope, [Path(name) for name in files if not _is_dialogue(name)])
+    if not all(done.values()):
         raise typer.Exit(1)
 
 
+def _is_dialogue(name: str) -> bool:
+    return name == _STDIN or Path(name).suffix.lower() == _DIALOGUE
+
+
+def _import(flow: str, scope: "Scope", name: str, *, say_which: bool) -> bool:
+    """Import a file; whether all of it could be."""
+    if _is_dialogue(name):
+        return _import_dialogue(flow, scope, name, say_which=say_which)
+    return _import_document(flow, scope, Path(name))
+
+
 def _import_document(flow: str, scope: "Scope", path: Path) -> bool:
-    """Import a document and say what became of it; whether that could be done."""
+    """Import a document and say what became of it; whether all of it is stored."""
     from fourtier.client import CallFailedError, InvalidRequestError
     from fourtier.operations.documents.errors import UnreadableDocumentError
     from fourtier.operations.documents.reading import read_document
@@ -96,15 +106,45 @@ def _import_document(flow: str, scope: "Scope", path: Path) -> bool:
         CallFailedError,
         InvalidRequestError,
     ) as error:
-        errors.print(visible(f"{path}: {error}"), markup=False)
+        print_note(f"{path}: {error}")
         return False
-    print_text(f"{document.name}: {_summary(done)}")
-    return True
+    print_text(f"{path.as_posix()}: {_summary(done)}")
+    _print_redacted(f"{path.as_posix()}: ", done.redacted)
+    for each in document.left_out:
+        print_note(f"{path.as_posix()}: {each}")
+    return not document.left_out
+
+
+def _warn_of_older_names(flow: str, scope: "Scope", documents: "Sequence[Path]") -> None:
+    """Say where a document has the path as it was typed: so older versions named documents."""
+    from fourtier.operations.documents.names import document_name, known_documents
+
+    names = {path.as_posix(): document_name(path) for path in documents}
+    if all(typed == name for typed, name in names.items()):
+        return
+    known = with_client(flow, lambda client: known_documents(client, scope))
+    for name, of_file in names.items():
+        if name != of_file and {name, of_file} <= set(known):
+            print_note(
+                f"{name}: an earlier import has stored a document of this name too. If it was "
+                f"this file, remove it: fourtier forget --document {name}"
+            )
+
+
+def _print_redacted(of_file: str, counts: "Mapping[str, int]") -> None:
+    """Say what memory does not have of what was imported."""
+    if counts:
+        kinds = ", ".join(f"{kind} ({number})" for kind, number in sorted(counts.items()))
+        print_text(f"{of_file}taken out, and not stored: {kinds}")
 
 
 def _summary(done: "ImportedDocument") -> str:
     stored = counted(done.stored, "block")
-    summary = f"{stored} stored, {done.unchanged} unchanged, {done.deleted} deleted"
+    if done.replaced:
+        stored += f" stored ({done.replaced} of them in place of an earlier one)"
+    else:
+        stored += " stored"
+    summary = f"{stored}, {done.unchanged} unchanged, {done.deleted} deleted"
     if done.not_stored:
         summary += f", {done.not_stored} not stored (forgotten, expired or opted out)"
     return f"{summary}."
@@ -117,28 +157,44 @@ def _import_dialogue(flow: str, scope: "Scope", name: str, *, say_which: bool) -
         with _opened(name) as file:
             result = _send(flow, scope, file, _count_lines(name))
     except OSError as error:
-        errors.print(visible(f"{name}: cannot be opened: {error.strerror}"), markup=False)
+        print_note(f"{name}: cannot be opened: {error.strerror}")
         return False
     print_text(
         f"{of_file}{counted(result.sent, 'message')} imported, {counted(result.bad, 'bad line')}."
     )
+    _print_redacted(of_file, result.redacted)
     for line in result.reported:
-        errors.print(visible(f"{of_file}line {line.number}: {line.reason}"), markup=False)
+        print_note(f"{of_file}line {line.number}: {line.reason}")
     if result.bad > len(result.reported):
-        errors.print(f"and {result.bad - len(result.reported)} more")
+        print_note(f"and {result.bad - len(result.reported)} more")
     return not result.bad
 
 
 def _send(flow: str, scope: "Scope", file: BinaryIO, lines: int | None) -> "ImportResult":
     from fourtier.operations.importing import import_turns
 
+    policy = _policy(flow)
     with progress_bar("Importing") as show:
         return with_client(
             flow,
             lambda client: import_turns(
-                client, file, lambda now: show(now.sent + now.bad, lines), scope=scope
+                client,
+                file,
+                lambda now: show(now.sent + now.bad, lines),
+                scope=scope,
+                policy=policy,
             ),
         )
+
+
+def _policy(flow: str) -> "PrivacyPolicy | None":
+    """The flow's policy; None where what finds personal data is not installed."""
+    from importlib.util import find_spec
+
+    from fourtier.flows.model import read_flow
+
+    installed = all(map(find_spec, ("idnumbers", "phonenumbers")))
+    return read_flow(flow).privacy if installed else None
 
 
 def _opened(name: str) -> AbstractContextManager[BinaryIO]:

@@ -9,7 +9,6 @@ from types import FrameType
 from typing import NoReturn
 
 import typer
-from rich.markup import escape
 
 from fourtier.interfaces.cli import (
     agent,
@@ -27,7 +26,7 @@ from fourtier.interfaces.cli import (
     run,
     why,
 )
-from fourtier.interfaces.cli.output import errors, visible
+from fourtier.interfaces.cli.output import print_error
 
 app = typer.Typer(
     name="fourtier",
@@ -98,6 +97,6 @@ def _report(error: Exception) -> int:
     if not isinstance(error, FourtierError):
         traceback.print_exception(error)  # a bug, whose traceback helps to find it
         return _FAILED
-    errors.print(f"[red]fourtier:[/] {escape(visible(str(error)))}")
+    print_error(str(error))
     wrong_use = isinstance(error, StartupError) or error.type == "invalid-request"
     return _WRONG_USE if wrong_use else _FAILED

@@ -12,10 +12,18 @@ from fourtier.interfaces.cli.options import (
     Collection,
     FlowName,
     Limit,
+    ListLimit,
     User,
-    scope_names,
+    mentioned_names,
 )
-from fourtier.interfaces.cli.output import counted, errors, print_items, print_text, progress_bar
+from fourtier.interfaces.cli.output import (
+    counted,
+    print_error,
+    print_items,
+    print_text,
+    print_total,
+    progress_bar,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,12 +58,12 @@ _REASONS = {
 
 
 def _not_stored(reason: "NotStored") -> typer.Exit:
-    errors.print(f"[red]fourtier:[/] not remembered: {_REASONS[reason]}")
+    print_error(f"not remembered: {_REASONS[reason]}")
     return typer.Exit(1)
 
 
 def _not_found(what: str, scope: "Scope") -> typer.Exit:
-    errors.print(f"[red]fourtier:[/] {scope.user}/{scope.collection} has no {what}")
+    print_error(f"{scope.user}/{scope.collection} has no {what}")
     return typer.Exit(1)
 
 
@@ -64,7 +72,7 @@ def list_facts(
     user: User,
     collection: Collection = DEFAULT_COLLECTION,
     flow: FlowName = DEFAULT_FLOW,
-    limit: Limit = 50,
+    limit: ListLimit = 50,
     superseded: Superseded = False,
     as_json: AsJson = False,
 ) -> None:
@@ -75,8 +83,8 @@ def list_facts(
         lambda client: client.facts.list(scope, limit=limit, include_superseded=superseded),
     )
     _show_facts(listed.facts, as_json=as_json)
-    if not as_json:
-        print_text(f"{len(listed.facts)} of {listed.total} facts of {user}/{collection}")
+    what = f"facts of {user}/{collection}"
+    print_total(len(listed.facts), listed.total, what, as_json=as_json)
 
 
 @facts.command("search", epilog='Example: fourtier facts search "budget for the trip"')
@@ -92,7 +100,7 @@ def search_facts(
         typer.Option(
             "--mentions",
             help="Only facts that mention this name; several: one of them.",
-            callback=scope_names,
+            callback=mentioned_names,
         ),
     ] = None,
     as_json: AsJson = False,
@@ -180,13 +188,15 @@ def list_episodes(
     user: User,
     collection: Collection = DEFAULT_COLLECTION,
     flow: FlowName = DEFAULT_FLOW,
-    limit: Limit = 50,
+    limit: ListLimit = 50,
     as_json: AsJson = False,
 ) -> None:
     """Show episodes, newest first."""
     scope = _scope(user, collection)
     listed = with_client(flow, lambda client: client.episodes.list(scope, limit=limit))
     _show_episodes(listed.episodes, as_json=as_json)
+    what = f"episodes of {user}/{collection}"
+    print_total(len(listed.episodes), listed.total, what, as_json=as_json)
 
 
 @episodes.command("search", epilog='Example: fourtier episodes search "cancel a flight"')
@@ -209,7 +219,7 @@ def list_conversations(
     user: User,
     collection: Collection = DEFAULT_COLLECTION,
     flow: FlowName = DEFAULT_FLOW,
-    limit: Limit = 50,
+    limit: ListLimit = 50,
     as_json: AsJson = False,
 ) -> None:
     """Show conversations, last touched first."""
@@ -222,8 +232,8 @@ def list_conversations(
         as_json=as_json,
         none="No conversations found.",
     )
-    if not as_json:
-        print_text(f"{len(listed.conversations)} of {listed.total}")
+    what = f"conversations of {user}/{collection}"
+    print_total(len(listed.conversations), listed.total, what, as_json=as_json)
 
 
 @conversations.command("show", epilog="Example: fourtier conversations show 20260301-101500-a1b2c3")

@@ -11,11 +11,11 @@ from fourtier.interfaces.cli.options import (
     AsJson,
     Collection,
     FlowName,
-    Limit,
+    ListLimit,
     User,
     optional_name,
 )
-from fourtier.interfaces.cli.output import print_items
+from fourtier.interfaces.cli.output import print_items, print_total
 
 if TYPE_CHECKING:
     from fourtier.schema.facts import MentionedName
@@ -38,18 +38,21 @@ def list_names(
             callback=optional_name,
         ),
     ] = None,
-    limit: Limit = 50,
+    limit: ListLimit = 50,
     as_json: AsJson = False,
 ) -> None:
     """Show the names that facts mention, the most frequent first."""
     from fourtier.schema.message import Scope
 
     scope = Scope(user, collection)
-    found = with_client(
-        flow, lambda client: client.facts.names(scope, limit=limit, with_name=with_name or "")
+    listed = with_client(
+        flow, lambda client: client.facts.list_names(scope, limit=limit, with_name=with_name or "")
     )
     columns = ("name", "facts")
-    print_items(found, columns, _name_cells, as_json=as_json, none="No names found.")
+    print_items(listed.names, columns, _name_cells, as_json=as_json, none="No names found.")
+    if listed.total is not None and len(listed.names) < listed.total:
+        what = f"names of {user}/{collection}"
+        print_total(len(listed.names), listed.total, what, as_json=as_json)
 
 
 def _name_cells(each: "MentionedName") -> tuple[str, ...]:

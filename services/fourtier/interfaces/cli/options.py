@@ -1,7 +1,7 @@
 """The options that many commands share."""
 
 import getpass
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,37 +19,51 @@ def login_name() -> str:
 
 
 def scope_name(value: str) -> str:
-    """Reject a name that no message can carry.
+    """The name of a user, a collection or a conversation, as messages carry it.
 
     Raises:
         BadParameter: says what is wrong with it.
     """
-    from pydantic import TypeAdapter, ValidationError
+    from fourtier.schema.message import Identifier
 
-    from fourtier.schema.message import Name
-
-    try:
-        return TypeAdapter(Name).validate_python(value)
-    except ValidationError as error:
-        raise typer.BadParameter(error.errors()[0]["msg"]) from error
+    return _checked(value, Identifier)
 
 
 def optional_name(value: str | None) -> str | None:
-    """Reject a name as `scope_name` does, if one is given.
+    """Reject a name that no message can carry, if one is given.
 
     Raises:
         BadParameter: says what is wrong with it.
     """
-    return value if value is None else scope_name(value)
+    from fourtier.schema.message import Name
+
+    return value if value is None else _checked(value, Name)
 
 
-def scope_names(values: list[str] | None) -> list[str]:
-    """Reject names as `scope_name` does.
+def mentioned_names(values: list[str] | None) -> list[str]:
+    """Reject names that no message can carry.
 
     Raises:
         BadParameter: says what is wrong with one.
     """
-    return [scope_name(value) for value in values or ()]
+    from fourtier.schema.message import Name
+
+    return [_checked(value, Name) for value in values or ()]
+
+
+def _checked(value: str, kind: Any) -> str:
+    """The value as its type has it.
+
+    Raises:
+        BadParameter: it has none.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return str(TypeAdapter[Any](kind).validate_python(value))
+    except ValidationError as error:
+        message = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise typer.BadParameter(message) from error
 
 
 User = Annotated[
@@ -71,4 +85,5 @@ DryRun = Annotated[
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+ListLimit = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many at most.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="How many at most.")]

@@ -2,6 +2,7 @@
 
 A memory is text that anybody may have said. Control characters in it are shown, never sent to the
 terminal, where they could move the cursor, rename the window or hide what stands beside them.
+Square brackets in it are no markup: the consoles read none, a style is an argument of its own.
 """
 
 import json
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound="BaseModel")
 
-console = Console(highlight=False)
-errors = Console(stderr=True, soft_wrap=True, highlight=False)
+console = Console(highlight=False, markup=False, emoji=False)
+_errors = Console(stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False)
 
 _SPACING = {"\n", "\t"}
 #: C0, DEL and C1 controls, and the marks that reverse the direction of text.
@@ -57,6 +58,21 @@ def counted(number: int, one: str, many: str = "") -> str:
 def print_text(text: str, *, end: str = "\n", style: str = "") -> None:
     """Print text that may hold anything."""
     console.print(Text(visible(text), style=style), end=end, soft_wrap=True)
+
+
+def print_error(text: str) -> None:
+    """Print why a command ends to stderr; the text may hold anything."""
+    _errors.print(Text.assemble(("fourtier: ", "red"), visible(text)))
+
+
+def print_warning(text: str, *, label: str = "fourtier:") -> None:
+    """Print what is wrong, and stops nothing, to stderr."""
+    _errors.print(Text.assemble((f"{label} ", "yellow"), visible(text)))
+
+
+def print_note(text: str, *, style: str = "") -> None:
+    """Print what does not belong to the output to stderr."""
+    _errors.print(Text(visible(text), style=style))
 
 
 def print_json(data: object) -> None:
@@ -111,6 +127,14 @@ def print_items(
         print_table(columns, [cells(item) for item in items])
     else:
         console.print(none)
+
+
+def print_total(shown: int, total: int, what: str, *, as_json: bool) -> None:
+    """Print how many there are in all; beside JSON only where some are left out, to stderr."""
+    if not as_json:
+        print_text(f"{shown} of {total} {what}")
+    elif shown < total:
+        print_note(f"{shown} of {total} {what}: --limit has more")
 
 
 @contextmanager

@@ -16,11 +16,10 @@ from fourtier.interfaces.cli.options import (
 )
 from fourtier.interfaces.cli.output import (
     counted,
-    errors,
     one_line,
     print_json,
+    print_note,
     print_text,
-    visible,
 )
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def research(
     else:
         _show_end(end)
     if not end.evidence:
-        errors.print(f"Nothing found in the archive of {visible(user)}/{visible(collection)}.")
+        print_note(f"Nothing found in the archive of {user}/{collection}.")
         raise typer.Exit(1)
 
 

@@ -15,7 +15,7 @@ from fourtier.interfaces.cli.options import (
     FlowArgument,
     User,
 )
-from fourtier.interfaces.cli.output import errors
+from fourtier.interfaces.cli.output import print_note
 
 if TYPE_CHECKING:
     from fourtier.runtime.process.flow_process import FlowProcess
@@ -88,7 +88,7 @@ async def _run(flow: str, services: Sequence[str], scope: "Scope | None") -> boo
                 )
                 # Not among the answers, which a pipe may take.
                 if said := start_message(plan.host.services, settings, checked):
-                    errors.print(said, style="dim", markup=False)
+                    print_note(said, style="dim")
                 return await _chat(process, scope, list(plan.host.services))
             await process.wait()
     return True

@@ -16,7 +16,7 @@ from fourtier.interfaces.cli.options import (
     FlowName,
     User,
 )
-from fourtier.interfaces.cli.output import errors, one_line, print_json, print_text, visible
+from fourtier.interfaces.cli.output import one_line, print_error, print_json, print_text
 
 if TYPE_CHECKING:
     from fourtier.client import ConsideredMemory, Why
@@ -59,8 +59,8 @@ def why(
     scope = Scope(user, collection)
     found = with_client(flow, lambda client: client.why(scope, run))
     if found is None:
-        which = f"run {visible(run)}" if run else "run that used memory"
-        errors.print(f"[red]fourtier:[/] {visible(user)}/{visible(collection)} has no {which}")
+        which = f"run {run}" if run else "run that used memory"
+        print_error(f"{user}/{collection} has no {which}")
         raise typer.Exit(1)
     if as_json:
         print_json(_as_json(found))

@@ -76,8 +76,10 @@ def _response(
 ) -> StoreDocumentResponse:
     there = [each for each in entries if each.id in after and after[each.id].text == each.text]
     unchanged = sum(each.id in before and before[each.id].text == each.text for each in there)
+    replaced = sum(each.id in before for each in there) - unchanged
     return StoreDocumentResponse(
         stored=len(there) - unchanged,
+        replaced=replaced,
         unchanged=unchanged,
         not_stored=len(entries) - len(there),
         deleted=deleted,

@@ -95,17 +95,30 @@ MATCH (p:ArchivePage {id: wanted})
 WHERE p.scope = $scope
 RETURN p.id AS id, p.kind AS kind, p.source AS source, p.number AS number, p.closed AS closed
 
-// list_pages: Read pages of a scope, those that were last added to first.
+// documents: Read the names of the documents of a scope.
+MATCH (s:ArchiveSource)
+WHERE s.scope = $scope AND s.kind = 'document'
+RETURN s.name AS name
+ORDER BY name
+SKIP $offset LIMIT $limit
+
+// count_documents: Count them.
+MATCH (s:ArchiveSource)
+WHERE s.scope = $scope AND s.kind = 'document'
+RETURN count(s) AS number
+
+// list_pages: Read pages of a scope, those that were last added to first; of one source, or of all
+// with "".
 MATCH (p:ArchivePage)
-WHERE p.scope = $scope
+WHERE p.scope = $scope AND ($source = '' OR p.source = $source)
 RETURN p.id AS id, p.kind AS kind, p.source AS source, p.number AS number, p.closed AS closed,
     p.changed_at AS changed_at
 ORDER BY changed_at DESC, source, number, id
 SKIP $offset LIMIT $limit
 
-// count_pages: Count the pages of a scope.
+// count_pages: Count the pages that `list_pages` reads.
 MATCH (p:ArchivePage)
-WHERE p.scope = $scope
+WHERE p.scope = $scope AND ($source = '' OR p.source = $source)
 RETURN count(p) AS number
 
 // said: Read entries of a scope that were said until a time, in the order of their ids.

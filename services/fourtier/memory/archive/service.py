@@ -44,6 +44,7 @@ from fourtier.schema.agent import INVOCATION_ENDED, InvocationEnded
 from fourtier.schema.archive import (
     ERASE_ARCHIVE,
     GET_PAGE,
+    LIST_DOCUMENTS,
     LIST_MEMOS,
     LIST_PAGES,
     OPT_OUT_ARCHIVE,
@@ -53,6 +54,8 @@ from fourtier.schema.archive import (
     STORE_DOCUMENT,
     GetPageRequest,
     GetPageResponse,
+    ListDocumentsRequest,
+    ListDocumentsResponse,
     ListMemosRequest,
     ListMemosResponse,
     ListPagesRequest,
@@ -186,8 +189,9 @@ class ArchiveService(Service):
         """Archive a part of a document; of who has opted out nothing changes."""
         if await self._opt_outs.is_out(part.user):
             return StoreDocumentResponse(stored=0, unchanged=0, not_stored=len(part.blocks))
-        cleaned = (await self._privacy.clean(part)).message
-        return await self._documents.add(cleaned, current_envelope().sent_at)
+        cleaned = await self._privacy.clean(part)
+        stored = await self._documents.add(cleaned.message, current_envelope().sent_at)
+        return stored.model_copy(update={"redacted": {**cleaned.counts}})
 
     @on(CONVERSATION_ENDED)
     async def close_page(self, event: ConversationEnded) -> None:
@@ -237,7 +241,9 @@ class ArchiveService(Service):
     @answer(LIST_PAGES)
     async def list(self, request: ListPagesRequest) -> ListPagesResponse:
         """Read a part of a scope's list of pages."""
-        rows, total = await self._store.list_pages(request.scope, request.limit, request.offset)
+        rows, total = await self._store.list_pages(
+            request.scope, request.source, request.limit, request.offset
+        )
         ids = [str(row["id"]) for row in rows]
         on_page: dict[str, list[Entry]] = {name: [] for name in ids}
         for entry in await self._retained.living(request.scope, ids):
@@ -251,6 +257,12 @@ class ArchiveService(Service):
             ),
             total=total,
         )
+
+    @answer(LIST_DOCUMENTS)
+    async def list_documents(self, request: ListDocumentsRequest) -> ListDocumentsResponse:
+        """Read the names of a scope's documents."""
+        names, total = await self._store.documents(request.scope, request.limit, request.offset)
+        return ListDocumentsResponse(documents=tuple(names), total=total)
 
     @answer(LIST_MEMOS)
     async def list_memos(self, request: ListMemosRequest) -> ListMemosResponse:

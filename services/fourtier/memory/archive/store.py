@@ -178,12 +178,23 @@ class ArchiveStore:
         """Pages by their ids."""
         return [*await self._graph.read(scope, self._queries["pages"], ids=ids)] if ids else []
 
-    async def list_pages(self, scope: Scope, limit: int, offset: int) -> tuple[list[Row], int]:
-        """Pages, those that were last added to first, and how many there are in all."""
+    async def documents(self, scope: Scope, limit: int, offset: int) -> tuple[list[str], int]:
+        """The names of documents, and how many there are in all."""
+        rows = await self._graph.read(scope, self._queries["documents"], limit=limit, offset=offset)
+        counted = await self._graph.read(scope, self._queries["count_documents"])
+        return [str(row["name"]) for row in rows], int(counted[0]["number"])
+
+    async def list_pages(
+        self, scope: Scope, source: str, limit: int, offset: int
+    ) -> tuple[list[Row], int]:
+        """Pages, those that were last added to first, and how many there are in all.
+
+        With a source only those of it.
+        """
         rows = await self._graph.read(
-            scope, self._queries["list_pages"], limit=limit, offset=offset
+            scope, self._queries["list_pages"], source=source, limit=limit, offset=offset
         )
-        counted = await self._graph.read(scope, self._queries["count_pages"])
+        counted = await self._graph.read(scope, self._queries["count_pages"], source=source)
         return [*rows], int(counted[0]["number"])
 
     async def said(self, scope: Scope, until: str) -> AsyncIterator[Entry]:

@@ -56,6 +56,7 @@ from fourtier.schema.facts import (
     StoreFactRequest,
     StoreFactResponse,
 )
+from fourtier.schema.message import MAX_OFFSET
 from fourtier.schema.opt_out import OPT_OUT_FACTS, OptOutRequest, OptOutResponse
 from fourtier.schema.status import StoreCount
 
@@ -222,10 +223,12 @@ class FactsService(Service):
     async def names(self, request: ListNamesRequest) -> ListNamesResponse:
         """Read which names the facts mention, or mention together with one."""
         if await self._opt_outs.is_out(request.user):
-            return ListNamesResponse(names=(), opted_out=True)
-        found = await self._facts.names(request.scope, request.limit, request.with_name)
+            return ListNamesResponse(names=(), total=0, opted_out=True)
+        found = await self._facts.names(request.scope, MAX_OFFSET, request.with_name)
+        page = found[request.offset :][: request.limit]
         return ListNamesResponse(
-            names=tuple(MentionedName(name=each.name, facts=each.facts) for each in found)
+            names=tuple(MentionedName(name=each.name, facts=each.facts) for each in page),
+            total=len(found),
         )
 
     @answer(FORGET_FACT)

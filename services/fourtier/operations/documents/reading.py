@@ -9,9 +9,11 @@ from pathlib import Path
 from fourtier.operations.documents.errors import UnreadableDocumentError
 from fourtier.operations.documents.html_pages import read_html
 from fourtier.operations.documents.markdown import read_markdown
+from fourtier.operations.documents.names import document_name
 from fourtier.operations.documents.pdf import read_pdf
 from fourtier.operations.documents.plain_text import read_plain_text
 from fourtier.schema.archive import MAX_DOCUMENT
+from fourtier.schema.visible import is_blank
 
 READERS: Mapping[str, Callable[[bytes], Iterator[str]]] = {
     ".txt": read_plain_text,
@@ -29,14 +31,16 @@ class Document:
     """A file as the archive stores it.
 
     Attributes:
-        name: of the file, as it is given; it names the document too.
+        name: the absolute path of the file; it names the document too.
         changed_at: when the file was last changed: a document that was forgotten does not come back
             before somebody writes it anew.
+        left_out: what of the file could not be read, in words.
     """
 
     name: str
     blocks: Sequence[str]
     changed_at: datetime
+    left_out: Sequence[str] = ()
 
 
 def read_document(path: Path) -> Document:
@@ -52,14 +56,17 @@ def read_document(path: Path) -> Document:
         raise UnreadableDocumentError(
             f"is of a kind that is not known, there are {', '.join(READERS)}"
         )
-    blocks = [clean for block in read(content) if (clean := _UNWANTED.sub("", block)).strip()]
+    left_out: list[str] = []
+    read_blocks = read_pdf(content, left_out) if read is read_pdf else read(content)
+    blocks = [clean for block in read_blocks if not is_blank(clean := _UNWANTED.sub("", block))]
     if not blocks:
         raise UnreadableDocumentError("is empty")
     if len(blocks) > MAX_DOCUMENT:
         raise UnreadableDocumentError(
             f"is too long: {len(blocks):,} paragraphs, at most {MAX_DOCUMENT:,} are stored"
         )
-    return Document(path.as_posix(), blocks, datetime.fromtimestamp(path.stat().st_mtime, UTC))
+    changed_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    return Document(document_name(path), blocks, changed_at, left_out)
 
 
 def _content(path: Path) -> bytes:

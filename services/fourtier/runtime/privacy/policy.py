@@ -7,7 +7,7 @@ from pydantic import Field
 
 from fourtier.runtime.config import Config
 from fourtier.runtime.privacy.kinds import KINDS, Kind
-from fourtier.schema.message import Name
+from fourtier.schema.message import Identifier
 
 Action = Literal["keep", "redact", "reject"]
 
@@ -32,7 +32,7 @@ class PrivacyPolicy(Config):
         default="redact", description="somebody's diagnoses and medication; not allergies and diets"
     )
 
-    opted_out_users: frozenset[Name] = Field(
+    opted_out_users: frozenset[Identifier] = Field(
         default=frozenset(), description="who is never remembered, such as a shared guest account"
     )
 

@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 
 from fourtier.runtime.errors import PersonalDataError
 from fourtier.runtime.privacy.kinds import KINDS, Kind, placeholders
+from fourtier.runtime.privacy.names import GIVEN_NAMES, cleaned_name
 from fourtier.runtime.privacy.policy import PrivacyPolicy
 from fourtier.runtime.privacy.redaction import redact
 from fourtier.runtime.telemetry import CountedMetric
@@ -111,10 +112,11 @@ def redact_json(value: Any, policy: PrivacyPolicy) -> Any:
 def _of_model(message: M, policy: PrivacyPolicy, counts: Counter[Kind]) -> M:
     changed: dict[str, Any] = {}
     for name, info in type(message).model_fields.items():
-        if _is_name(name):
-            continue
         before = getattr(message, name)
-        after = _of_value(before, policy, counts)
+        if _is_name(name):
+            after = _of_name(name, before, policy, counts)
+        else:
+            after = _of_value(before, policy, counts)
         if after is not before:
             changed[name] = _within_limit(after, before, info)
     return message.model_copy(update=changed) if changed else message
@@ -131,13 +133,26 @@ def _of_value(value: Any, policy: PrivacyPolicy, counts: Counter[Kind]) -> Any:
         after = _of_model(value, policy, counts)
     elif isinstance(value, dict):
         after = {
-            key: part if _is_name(str(key)) else _of_value(part, policy, counts)
+            key: _of_name(key, part, policy, counts)
+            if _is_name(key)
+            else _of_value(part, policy, counts)
             for key, part in cast("dict[str, Any]", value).items()
         }
     elif isinstance(value, (list, tuple)):
         parts = [_of_value(part, policy, counts) for part in cast("list[Any]", value)]
         after = tuple(parts) if isinstance(value, tuple) else parts
     return value if after is value or after == value else after
+
+
+def _of_name(field_name: str, name: Any, policy: PrivacyPolicy, counts: Counter[Kind]) -> Any:
+    """A name that people give, without secrets; another one as it is."""
+    if field_name not in GIVEN_NAMES or not isinstance(name, str):
+        return name
+    cleaned = cleaned_name(name, policy)
+    if cleaned == name:
+        return name
+    counts["credential"] += 1
+    return cleaned
 
 
 def _is_name(field_name: str) -> bool:

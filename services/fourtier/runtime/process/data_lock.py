@@ -3,6 +3,7 @@
 import logging
 import os
 import stat
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,8 @@ log = logging.getLogger(__name__)
 
 #: The file that is locked; its content names the process that holds it.
 _NAME = "lock"
+#: Seconds that a start waits for the lock: one that looks holds it for a moment.
+_PATIENCE, _POLL = 2.0, 0.005
 #: Nobody else on the machine reads what the flow remembers.
 PRIVATE_DIRECTORY, PRIVATE_FILE, PRIVATE_MASK = 0o700, 0o600, 0o077
 
@@ -29,7 +32,7 @@ def locked_data(directory: Path) -> Generator[None]:
     lock = _lock(directory)
     try:
         _make_private(directory)
-        lock.acquire(blocking=False)
+        lock.acquire(timeout=_PATIENCE, poll_interval=_POLL)
         (directory / _NAME).write_text(str(os.getpid()), "utf-8")
     except Timeout:
         raise StartupError(
@@ -51,13 +54,34 @@ def locked_data(directory: Path) -> Generator[None]:
 def is_locked(directory: Path) -> bool:
     """Whether a flow runs in the directory."""
     try:
-        (directory / _NAME).stat()
-        with _lock(directory).acquire(blocking=False):
-            return False
+        return not _can_share(directory / _NAME)
     except (FileNotFoundError, NotADirectoryError):
         return False
-    except OSError:  # held, as a Timeout is one too; or another user's, who may well run a flow
+    except OSError:  # another user's, who may well run a flow
         return True
+
+
+def _can_share(file: Path) -> bool:
+    """Whether nobody holds the lock. It shares it for a moment, so that looks do not meet.
+
+    Raises:
+        OSError: the file cannot be opened.
+    """
+    if sys.platform == "win32":  # which has no shared locks
+        file.stat()
+        try:
+            with _lock(file.parent).acquire(blocking=False):
+                return True
+        except Timeout:
+            return False
+    import fcntl  # noqa: PLC0415 - not on Windows
+
+    with file.open("rb") as opened:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
 
 
 def _make_private(directory: Path) -> None:

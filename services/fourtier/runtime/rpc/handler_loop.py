@@ -6,6 +6,7 @@ The one place that catches what handlers raise.
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from fourtier.runtime.bus.contract import Bus, Delivery
@@ -14,6 +15,7 @@ from fourtier.runtime.errors import (
     MalformedError,
     PermanentError,
 )
+from fourtier.runtime.privacy.names import with_clean_names
 from fourtier.runtime.privacy.policy import PrivacyPolicy
 from fourtier.runtime.rpc import instrumentation
 from fourtier.runtime.rpc.admission import Admission
@@ -39,7 +41,7 @@ class HandlerLoop:
         heartbeats: sent to callers whose questions are in flight.
         attempts: those that run, each with its time limit.
         stopping: once it is set nothing is begun any more, and nothing tried again.
-        privacy: what happens to the personal data of dead letters.
+        privacy: what happens to the personal data of dead letters, and to secrets in names.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class HandlerLoop:
         self._heartbeats = heartbeats
         self._attempts = attempts
         self._stopping = stopping
+        self._privacy = privacy
         self._results = Results(bus, service, route.topic, stopping, privacy)
         self._admission = Admission(self._topic, route.max_in_flight, route.max_concurrency)
 
@@ -117,7 +120,10 @@ class HandlerLoop:
         instrumentation.count_consumed(self._service, self._topic, deliveries)
 
     def _read(self, delivery: Delivery, received: Envelope) -> Incoming | None:
-        return read(delivery, received, self._route.topic, self._service)
+        incoming = read(delivery, received, self._route.topic, self._service)
+        if incoming is None:
+            return None
+        return replace(incoming, message=with_clean_names(incoming.message, self._privacy))
 
     async def _handle_batch(self, batch: Sequence[Incoming]) -> Exception | None:
         """Handle and acknowledge a batch; gives back why it failed."""

@@ -196,7 +196,8 @@ class PulsarBus:
                 await self._producers.close()
         except TimeoutError:
             log.warning("The bus did not let go of its producers in time.")
-        await let_go(self._client)
+        finally:
+            await let_go(self._client)
 
 
 @asynccontextmanager

@@ -48,8 +48,8 @@ _REJECTED = {
 class _Producer:
     """One producer, with a bound on what is under way."""
 
-    def __init__(self, creating: "asyncio.Task[Any]") -> None:
-        # A task, so that all who wait for it get the same producer, and that none is lost when the
+    def __init__(self, creating: "asyncio.Future[Any]") -> None:
+        # A future, so that all who wait get the same producer, and that none is lost when the
         # one who asked first is cancelled.
         self._creating = creating
         self._room = asyncio.Semaphore(_IN_FLIGHT)
@@ -72,7 +72,12 @@ class _Producer:
             self._used_at = time.monotonic()
 
     def is_made(self) -> bool:
-        return self._creating.done() and self._creating.exception() is None
+        done = self._creating.done() and not self._creating.cancelled()
+        return done and self._creating.exception() is None
+
+    def is_given_up(self) -> bool:
+        """Whether it was closed before it was made."""
+        return self._creating.cancelled()
 
     async def close(self) -> None:
         producer = await self._creating
@@ -112,22 +117,26 @@ class Producers:
             if error.error() in _GONE and self._made.get(address) is producer:
                 self._close_soon(address)
             raise _translated(address, error, is_made=producer.is_made()) from error
+        except asyncio.CancelledError:
+            sender = asyncio.current_task()
+            if producer.is_given_up() and sender is not None and not sender.cancelling():
+                raise BusError(f"{address.name}: cannot publish: the bus is closed") from None
+            raise
 
     def _get(self, address: Address) -> _Producer:
         producer = self._made.get(address)
         if producer is None:
             self._close_unused()
-            creating = asyncio.create_task(self._make(address), name=f"producer {address.name}")
+            creating = asyncio.ensure_future(self._create(address))
             producer = self._made[address] = _Producer(creating)
+            creating.add_done_callback(lambda _: self._drop_failed(address, producer))
         self._made.move_to_end(address)
         return producer
 
-    async def _make(self, address: Address) -> Any:
-        try:
-            return await self._create(address)
-        except BaseException:
-            del self._made[address]  # the next message tries again
-            raise
+    def _drop_failed(self, address: Address, producer: _Producer) -> None:
+        """The next message makes another one, unless there is one already."""
+        if not producer.is_made() and self._made.get(address) is producer:
+            del self._made[address]
 
     def _close_unused(self) -> None:
         """Close what has been idle for long, and make room for one more."""
@@ -146,10 +155,12 @@ class Producers:
         closing.add_done_callback(self._closing.discard)
 
     async def close(self) -> None:
-        """Close all at once."""
+        """Close all at once; one that cannot be closed does not keep the others open."""
         for address in list(self._made):
             self._close_soon(address)
-        await asyncio.gather(*self._closing)
+        for failed in await asyncio.gather(*self._closing, return_exceptions=True):
+            if failed is not None:
+                log.warning("A producer was not closed in order: %r", failed)
 
 
 async def _close(address: Address, producer: _Producer) -> None:
