@@ -51,22 +51,26 @@ class Comparisons:
         """Compare what waits, for ever."""
         while True:
             await self._more.wait()
-            try:
-                while facts := self._next():
-                    with step("compare facts"):
-                        await self._store.compare(facts)
-                    self._done(facts)
-            except Exception as error:  # whatever it is, the service still stores facts
-                POSTPONED.add(len(facts), {})
-                log.warning(
-                    "Facts are stored and not compared: %s. Tried again in %g s.",
-                    error,
-                    self._pause,
-                    exc_info=error if wants_traceback(error) else None,
-                )
-                await asyncio.sleep(self._pause)
+            if facts := self._next():
+                await self._compare(facts)
             else:
                 self._more.clear()
+
+    async def _compare(self, facts: Mapping[str, Scope]) -> None:
+        try:
+            with step("compare facts"):
+                await self._store.compare(facts)
+        except Exception as error:  # whatever it is, the service still stores facts
+            POSTPONED.add(len(facts), {})
+            log.warning(
+                "Facts are stored and not compared: %s. Tried again in %g s.",
+                error,
+                self._pause,
+                exc_info=error if wants_traceback(error) else None,
+            )
+            await asyncio.sleep(self._pause)
+        else:
+            self._done(facts)
 
     def _next(self) -> dict[str, Scope]:
         """Some facts of the user whose turn it is."""
