@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fourtier.client import Client, client_on
+from fourtier.client import Client, InvalidRequestError, client_on
 from fourtier.schema.conversations import (
     UPDATE_CONVERSATION,
     DialogueTurn,
@@ -78,6 +78,10 @@ async def test_the_record_of_the_conversation_is_quoted(tmp_path: Path, text: st
 async def test_names_and_ids_do_not_end_a_line(tmp_path: Path, name: str) -> None:
     async with agent(tmp_path, Says("Nothing.")) as (_flow, client, model):
         scope = Scope(name, name)
+        if "\n" in name:
+            with pytest.raises(InvalidRequestError, match="nobody sees"):
+                await client.facts.store(scope, "The trip goes to Hawaii")
+            return
         await client.facts.store(scope, "The trip goes to Hawaii", speaker=name, source=name)
         await client.answer(QUESTION, user=name, collection=name, conversation_id=name)
     (message,) = [each for each in model.requests[0].messages if each["role"] == "user"]
