@@ -11,14 +11,14 @@ from tests.support.environment import (
     forget_settings,
     let_calls_take_their_time,
     let_examples_take_their_time,
-    load_the_model_once,
+    load_the_models_once,
     write_to_memory,
 )
 
 forget_settings()
 let_examples_take_their_time()
 let_calls_take_their_time()
-load_the_model_once()
+load_the_models_once()
 write_to_memory()
 
 #: Seconds for a test on the cluster: each write waits for a disk there, and two Java machines share

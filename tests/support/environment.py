@@ -8,6 +8,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 
+from fourtier.models.contradictions.cross_encoder import CrossEncoder
 from fourtier.models.embeddings import bundled
 from fourtier.schema.topics import Call
 from tests.support.declared import all_declared
@@ -66,6 +67,7 @@ def short_deadline(call: Call[Any, Any], seconds: float) -> Generator[None]:
         object.__setattr__(call, "deadline", before)
 
 
-def load_the_model_once() -> None:
-    """Give all flows of this process one bundled embedding model: to load it is half a start."""
+def load_the_models_once() -> None:
+    """Give all flows of this process one of each bundled model: to load them is half a start."""
     bundled.load = cache(bundled.load)
+    CrossEncoder.load = cache(CrossEncoder.load)  # type: ignore[method-assign]

@@ -19,6 +19,7 @@ def _rows(name: str) -> list[dict[str, str]]:
     return [json.loads(row) for row in (_DATA / name).read_text("utf-8").splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_the_evidence_of_both_steps_is_found() -> None:
     documents = [Paragraph("ida", row["name"], row["text"]) for row in _rows("documents.jsonl")]

@@ -173,18 +173,6 @@ def test_a_name_that_acts_on_the_terminal_is_shown(fourtier: Command, archive: A
     assert [Path(part.document).name for part in archive.parts] == names
 
 
-def test_a_document_of_the_older_kind_of_name_is_told_of(
-    fourtier: Command, archive: Archive
-) -> None:
-    Path("notes.txt").write_text("One.", "utf-8")
-    archive.known = ("notes.txt", str(Path("notes.txt").absolute()))
-    assert fourtier(*IMPORT, "notes.txt") == 0
-    assert "fourtier forget --document notes.txt" in fourtier.err
-    archive.known = archive.known[1:]
-    assert fourtier(*IMPORT, "notes.txt") == 0
-    assert fourtier.err == ""
-
-
 def test_pages_without_text_are_named_and_the_others_are_stored(
     fourtier: Command, archive: Archive
 ) -> None:

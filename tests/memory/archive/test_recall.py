@@ -30,6 +30,7 @@ def _rows(name: str) -> list[str]:
     return (_DATA / name).read_text("utf-8").splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_the_evidence_of_questions_is_found() -> None:
     turns = [DialogueTurn.model_validate_json(row) for row in _rows("dialogue.jsonl")]

@@ -13,6 +13,7 @@ from tests.support.supersession import dialogues, run
 pytestmark = pytest.mark.timeout(120)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["first", "second", "classes"])
 async def test_dialogues_are_read_as_people_would(tmp_path: Path, name: str) -> None:
     async with opened(tmp_path) as store:

@@ -63,13 +63,14 @@ def test_a_name_of_several_documents_is_refused_with_all_of_them() -> None:
 
 
 def test_names_are_shown_as_shortly_as_they_differ() -> None:
-    assert short_names(KNOWN) == {
+    assert short_names(KNOWN, KNOWN) == {
         "/a/p1/README.md": "p1/README.md",
         "/a/p2/README.md": "p2/README.md",
         "/a/p2/notes.md": "notes.md",
         "handbook": "handbook",
     }
-    assert short_names(["/x.md", "/a/x.md", "x.md"]) == {
+    others = ["/x.md", "/a/x.md", "x.md"]
+    assert short_names(others, others) == {
         "/x.md": "/x.md",
         "/a/x.md": "a/x.md",
         "x.md": "x.md",

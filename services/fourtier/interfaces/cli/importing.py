@@ -18,7 +18,7 @@ from fourtier.interfaces.cli.options import (
 from fourtier.interfaces.cli.output import counted, print_note, print_text, progress_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from fourtier.client.archive import ImportedDocument
     from fourtier.operations.importing import ImportResult
@@ -64,7 +64,6 @@ def import_files(
 
     scope = Scope(user, collection)
     done = {name: _import(flow, scope, name, say_which=len(files) > 1) for name in files}
-    _warn_of_older_names(flow, scope, [Path(name) for name in files if not _is_dialogue(name)])
     if not all(done.values()):
         raise typer.Exit(1)
 
@@ -113,22 +112,6 @@ def _import_document(flow: str, scope: "Scope", path: Path) -> bool:
     for each in document.left_out:
         print_note(f"{path.as_posix()}: {each}")
     return not document.left_out
-
-
-def _warn_of_older_names(flow: str, scope: "Scope", documents: "Sequence[Path]") -> None:
-    """Say where a document has the path as it was typed: so older versions named documents."""
-    from fourtier.operations.documents.names import document_name, known_documents
-
-    names = {path.as_posix(): document_name(path) for path in documents}
-    if all(typed == name for typed, name in names.items()):
-        return
-    known = with_client(flow, lambda client: known_documents(client, scope))
-    for name, of_file in names.items():
-        if name != of_file and {name, of_file} <= set(known):
-            print_note(
-                f"{name}: an earlier import has stored a document of this name too. If it was "
-                f"this file, remove it: fourtier forget --document {name}"
-            )
 
 
 def _print_redacted(of_file: str, counts: "Mapping[str, int]") -> None:

@@ -42,8 +42,9 @@ async def with_short_names(client: "Client", scope: "Scope", found: Iterable[E])
     from fourtier.operations.documents.names import known_documents, short_names
 
     listed = list(found)
-    paths = any(each.source_kind == "document" and "/" in each.source for each in listed)
-    names = short_names(await known_documents(client, scope)) if paths else {}
+    paths = {each.source for each in listed if each.source_kind == "document"}
+    paths = {path for path in paths if "/" in path}
+    names = short_names(paths, await known_documents(client, scope)) if paths else {}
     return [_renamed(each, names) for each in listed]
 
 

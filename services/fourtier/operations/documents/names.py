@@ -1,10 +1,10 @@
 """What documents are called: by the absolute paths of their files, and as people type them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from fourtier.client import Client
-from fourtier.runtime.errors import DeadlineExceededError, FourtierError
+from fourtier.runtime.errors import FourtierError
 from fourtier.schema.message import MAX_OFFSET, Scope
 
 
@@ -37,22 +37,20 @@ def find_document(typed: str, known: Sequence[str]) -> str | None:
     return found[0] if found else None
 
 
-def short_names(known: Sequence[str]) -> Mapping[str, str]:
-    """For each document the shortest end of its path that no other one has."""
-    return {name: _short(name, known) for name in known}
+def short_names(documents: Iterable[str], known: Sequence[str]) -> Mapping[str, str]:
+    """For some documents the shortest end of their path that no other known one has."""
+    return {name: _short(name, known) for name in {*documents} & {*known}}
 
 
 async def known_documents(client: Client, scope: Scope) -> tuple[str, ...]:
-    """The names of a scope's documents; none where the archive is of a version without this call.
+    """The names of a scope's documents.
 
     Raises:
         CallFailedError: the archive answers with an error.
+        DeadlineExceededError: the archive does not answer.
         BusError: the broker does not take the request.
     """
-    try:
-        return (await client.archive.documents(scope, limit=MAX_OFFSET)).documents
-    except DeadlineExceededError:
-        return ()
+    return (await client.archive.documents(scope, limit=MAX_OFFSET)).documents
 
 
 def _short(name: str, known: Sequence[str]) -> str:
