@@ -13,6 +13,7 @@ from fourtier.models.contradictions.lazy import LazyCrossEncoder
 from fourtier.runtime.errors import CallFailedError, StartupError
 from fourtier.schema.embeddings import (
     DETECT_CONTRADICTIONS,
+    EMBED,
     DetectContradictionsRequest,
     StatementPair,
 )
@@ -96,7 +97,7 @@ async def test_facts_are_stored_while_the_model_is_away_and_compared_after_a_res
             await say(flow)
             assert await valid(flow) == {*SAID}
     # The first question may come before `embeddings` is up; then it is sent again.
-    with short_deadline(DETECT_CONTRADICTIONS, 2.0):
+    with short_deadline(EMBED, 2.0):
         async with running_flow(tmp_path, services) as flow:
 
             async def superseded() -> bool:
