@@ -14,7 +14,6 @@ from fourtier.runtime.service.stores.query import (
     Equals,
     Group,
     MinMax,
-    Mmr,
     Range,
     Rrf,
     SparseLeg,
@@ -228,22 +227,6 @@ class QueryContract:
         (*_, hit) = await pages.get(ANN, ["d"])
         assert hit.payload == {"page": "p3", "part": 3, "at": at(1.5)}
 
-    async def test_mmr_puts_the_like_apart(self, pages: VectorStore) -> None:
-        """Of three that say the same, one comes before what is different."""
-        same = [entry(f"same {n}", text=Vector.of([1, 0.2 + n / 1000, 0, 0])) for n in range(3)]
-        other = entry("other", text=Vector.of([1, 0, 0.6, 0]))
-        await pages.upsert(ANN, [*same, other, entry("far", text=Vector.of([-1, 0, 0, 0]))])
-
-        plain = ids(await pages.query(ANN, [MEANT], 4))
-        diverse = ids(await pages.query(ANN, [MEANT], 4, mmr=Mmr(EAST, 0.5, "text")))
-        relevant = ids(await pages.query(ANN, [MEANT], 4, mmr=Mmr(EAST, 1.0, "text")))
-
-        assert plain == ["same 0", "same 1", "same 2", "other"]
-        assert diverse[:2] == ["same 0", "other"]
-        assert relevant == plain
-        with pytest.raises(ValueError, match="MMR"):
-            await pages.query(ANN, [MEANT], 4, fusion=MinMax(), mmr=Mmr(EAST, field="text"))
-
     async def test_a_group_gives_its_best_and_the_answer_is_full(self, pages: VectorStore) -> None:
         crowd = [entry(f"long {n}", text=near(n / 100), page="long") for n in range(30)]
         others = [entry(f"other {n}", text=near(1 + n), page=f"p{n}") for n in range(4)]
@@ -269,8 +252,6 @@ class QueryContract:
                 await pages.query(ANN, legs, 5)
         with pytest.raises(PermanentError, match="2 dimensions"):
             await pages.query(ANN, [DenseLeg(short, "text")], 5)
-        with pytest.raises(PermanentError, match="2 dimensions"):
-            await pages.query(ANN, [MEANT], 5, mmr=Mmr(short, field="text"))
         with pytest.raises(ValueError, match="no field plot"):
             await pages.upsert(ANN, [Point("one", {"plot": EAST}, {})])
         assert await pages.count(ANN) == 0
@@ -286,7 +267,6 @@ class QueryContract:
                 ANN, legs, 9, fusion=fusion, group=Group("page", 9), explain=True
             )
             assert ids(found) == ["mine"]
-        assert ids(await pages.query(ANN, legs, 9, mmr=Mmr(EAST, field="text"))) == ["mine"]
         before = await pages.query(ANN, [CELLO], 9)
         await pages.delete_scope(BOB)
         assert await pages.query(ANN, [CELLO], 9) == before

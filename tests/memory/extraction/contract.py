@@ -41,11 +41,15 @@ class Extraction:
                 await self.flow.caller.publish(DIALOGUE_RECORDED, message)
 
     async def handled(self) -> list[StoreFactRequest]:
-        """All facts of what was told so far: they are there, once those of a later run are."""
-        await self.tell(run(LAST, run_id="last"))
-        while (await self.facts.next()).invocation_id != "last":
-            pass
-        return self.facts.received[:-1]
+        """All facts of what was told so far: they are there, once those of later messages are.
+
+        Runs and turns come by two topics, each in its own order.
+        """
+        await self.tell(run(LAST, run_id="last"), turn(LAST, turn_id="last"))
+        last = 0
+        while last < 2:
+            last += (await self.facts.next()).quote == LAST
+        return [fact for fact in self.facts.received if fact.quote != LAST]
 
 
 def step(observation: str, **other: Any) -> AgentStep:
@@ -53,14 +57,14 @@ def step(observation: str, **other: Any) -> AgentStep:
     return AgentStep.model_validate(fields | {"observation": observation})
 
 
-def turn(content: str, *, speaker: str = "Mia") -> DialogueTurn:
+def turn(content: str, *, speaker: str = "Mia", turn_id: str = "D1:3") -> DialogueTurn:
     return DialogueTurn(
         user="ann",
         conversation_id="c7",
         speaker=speaker,
         content=content,
         timestamp=START + timedelta(days=1),
-        turn_id="D1:3",
+        turn_id=turn_id,
     )
 
 

@@ -24,7 +24,6 @@ from fourtier.runtime.service.stores.query import (
     Group,
     Leg,
     MinMax,
-    Mmr,
     Rrf,
     Where,
 )
@@ -57,14 +56,12 @@ class Search:
         candidates: how many each leg finds, where there are several.
         within: what every point that is found matches.
         corpus: the points from whose texts the weights of words are taken.
-        mmr: the vector and the field of the points' diversity, and the weight of relevance.
     """
 
     limit: int
     candidates: int
     within: Where
     corpus: Where
-    mmr: tuple[list[float], str, float] | None = None
 
 
 class SharedVectorStore(ABC):
@@ -88,13 +85,10 @@ class SharedVectorStore(ABC):
         *,
         fusion: Rrf | MinMax = Rrf(),
         candidates: int = MIN_CANDIDATES,
-        mmr: Mmr | None = None,
         group: Group | None = None,
         explain: bool = False,
     ) -> list[Hit]:
         """Find by one or several legs; best first."""
-        if mmr is not None and isinstance(fusion, MinMax):
-            raise ValueError("the engine diversifies what it has fused itself: MMR needs Rrf")
         encoded = self._encoded(legs)
         if not encoded:
             return []
@@ -105,7 +99,6 @@ class SharedVectorStore(ABC):
             candidates=ahead,
             within=conditions(scope, where),
             corpus=conditions(scope),
-            mmr=None if mmr is None else self._diversity(mmr),
         )
         found = await self._found(encoded, search, fusion, explain=explain)
         return (found if group is None else grouped(found, group))[:limit]
@@ -115,13 +108,13 @@ class SharedVectorStore(ABC):
     ) -> list[Hit]:
         by_scores = isinstance(fusion, MinMax) and len(legs) > 1
         hits: list[Hit] = []
-        if isinstance(fusion, Rrf) and (len(legs) > 1 or search.mmr is not None):
+        if isinstance(fusion, Rrf) and len(legs) > 1:
             hits = await self._fused(legs, fusion.k, search)
         elif not by_scores:
             hits = await self._ranked(legs[0], search)
         if not (by_scores or explain):
             return hits
-        alone = replace(search, limit=search.candidates, mmr=None)
+        alone = replace(search, limit=search.candidates)
         found = await asyncio.gather(*(self._ranked(leg, alone) for leg in legs))
         of_legs = {leg.name: of_leg for leg, of_leg in zip(legs, found, strict=True)}
         if by_scores:
@@ -151,10 +144,6 @@ class SharedVectorStore(ABC):
             elif (words := encode_query(leg.text, sparse[leg.field])).indices:
                 encoded.append(EncodedLeg(name, leg.field, words, leg.weight))
         return encoded
-
-    def _diversity(self, mmr: Mmr) -> tuple[list[float], str, float]:
-        require_fields([mmr.field], self._fields.dense)
-        return checked(mmr.vector, self._dimensions), mmr.field, mmr.relevance
 
     async def set_fields(self, scope: Scope, points: Sequence[Point]) -> None:
         """Write fields of points that are there over what they had."""

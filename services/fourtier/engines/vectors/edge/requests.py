@@ -22,7 +22,7 @@ def ranked(leg: EncodedLeg, search: Search) -> edge.QueryRequest:
 
 
 def fused(legs: Sequence[EncodedLeg], k: int, search: Search) -> edge.QueryRequest:
-    """Searches by several legs, fused by weighted reciprocal rank, diversified where asked for."""
+    """Searches by several legs, fused by weighted reciprocal rank."""
     prefetches = [
         edge.Prefetch(
             limit=search.candidates,
@@ -34,17 +34,8 @@ def fused(legs: Sequence[EncodedLeg], k: int, search: Search) -> edge.QueryReque
     ]
     rrf = edge.Fusion.Rrf(k=k, weights=[leg.weight for leg in legs])
     fusion = cast("edge.Fusion", rrf)  # the stub forgets the base
-    if search.mmr is None:
-        return edge.QueryRequest(
-            limit=search.limit, query=fusion, prefetches=prefetches, with_payload=True
-        )
-    vector, field, relevance = search.mmr
-    candidates = edge.Prefetch(limit=search.candidates, query=fusion, prefetches=prefetches)
     return edge.QueryRequest(
-        limit=search.limit,
-        query=edge.Mmr(vector, relevance, search.candidates, using=field),
-        prefetches=[candidates],
-        with_payload=True,
+        limit=search.limit, query=fusion, prefetches=prefetches, with_payload=True
     )
 
 

@@ -24,7 +24,7 @@ def ranked(leg: EncodedLeg, search: Search) -> models.QueryRequest:
 
 
 def fused(legs: Sequence[EncodedLeg], k: int, search: Search) -> models.QueryRequest:
-    """Searches by several legs, fused by weighted reciprocal rank, diversified where asked for."""
+    """Searches by several legs, fused by weighted reciprocal rank."""
     prefetches = [
         models.Prefetch(
             query=_nearest(leg),
@@ -36,18 +36,8 @@ def fused(legs: Sequence[EncodedLeg], k: int, search: Search) -> models.QueryReq
         for leg in legs
     ]
     fusion = models.RrfQuery(rrf=models.Rrf(k=k, weights=[leg.weight for leg in legs]))
-    if search.mmr is None:
-        return models.QueryRequest(
-            prefetch=prefetches, query=fusion, limit=search.limit, with_payload=True
-        )
-    vector, field, relevance = search.mmr
-    mmr = models.Mmr(diversity=1 - relevance, candidates_limit=search.candidates)
     return models.QueryRequest(
-        prefetch=models.Prefetch(prefetch=prefetches, query=fusion, limit=search.candidates),
-        query=models.NearestQuery(nearest=vector, mmr=mmr),
-        using=field,
-        limit=search.limit,
-        with_payload=True,
+        prefetch=prefetches, query=fusion, limit=search.limit, with_payload=True
     )
 
 

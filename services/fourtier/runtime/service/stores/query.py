@@ -91,22 +91,6 @@ class MinMax:
 
 
 @dataclass(frozen=True, slots=True)
-class Mmr:
-    """Maximal marginal relevance, by the engine: what is found is ordered anew, the like apart.
-
-    The engine compares points in one dense field, and leaves out those without a vector there.
-
-    Attributes:
-        vector: what they are to be relevant to.
-        relevance: how much that counts against being different, from 0 to 1.
-    """
-
-    vector: Vector
-    relevance: float = 0.5
-    field: str = "dense"
-
-
-@dataclass(frozen=True, slots=True)
 class Group:
     """Of the points with the same value in a payload field only the best are found.
 

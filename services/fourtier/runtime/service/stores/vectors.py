@@ -10,7 +10,6 @@ from fourtier.runtime.service.stores.query import (
     Group,
     Leg,
     MinMax,
-    Mmr,
     Rrf,
     Where,
 )
@@ -107,7 +106,6 @@ class VectorStore(Protocol):
         *,
         fusion: Rrf | MinMax = Rrf(),
         candidates: int = MIN_CANDIDATES,
-        mmr: Mmr | None = None,
         group: Group | None = None,
         explain: bool = False,
     ) -> list[Hit]:
@@ -122,14 +120,13 @@ class VectorStore(Protocol):
             where: what all that is found must match.
             fusion: how what several legs find becomes one ranking.
             candidates: how many points each leg finds at least, whatever the limit is.
-            mmr: how the ranking is diversified; with `Rrf` only.
             group: how many points of a kind there may be.
             explain: set `legs` of each hit, which costs another search by each leg.
 
         Raises:
             PermanentError: a vector has the wrong number of dimensions or is not finite.
-            ValueError: two legs have one name, a weight is not positive, a field is not one of the
-                collection's, or `mmr` comes with another fusion than `Rrf`.
+            ValueError: two legs have one name, a weight is not positive, or a field is not one of
+                the collection's.
         """
         ...
 
