@@ -40,16 +40,17 @@ class Extraction:
             else:
                 await self.flow.caller.publish(DIALOGUE_RECORDED, message)
 
-    async def handled(self) -> list[StoreFactRequest]:
-        """All facts of what was told so far: they are there, once those of later messages are.
+    async def handled(
+        self, last: InvocationEnded | DialogueTurn | None = None
+    ) -> list[StoreFactRequest]:
+        """All facts of what was told so far: they are there, once those of `last` are.
 
-        Runs and turns come by two topics, each in its own order.
+        Runs and turns have a topic each, with an order of its own. By default `last` is a run.
         """
-        await self.tell(run(LAST, run_id="last"), turn(LAST, turn_id="last"))
-        last = 0
-        while last < 2:
-            last += (await self.facts.next()).quote == LAST
-        return [fact for fact in self.facts.received if fact.quote != LAST]
+        await self.tell(last or run(LAST, run_id="last"))
+        while (await self.facts.next()).quote != LAST:
+            pass
+        return self.facts.received[:-1]
 
 
 def step(observation: str, **other: Any) -> AgentStep:
@@ -104,7 +105,7 @@ class ExtractionContract:
     async def test_a_turn_of_dialogue_is_its_speakers(self, tmp_path: Path) -> None:
         async with self.extraction(tmp_path) as extraction:
             await extraction.tell(turn(HOME))
-            (fact,) = await extraction.handled()
+            (fact,) = await extraction.handled(turn(LAST, turn_id="D1:4"))
 
         assert (fact.user, fact.speaker, fact.source) == ("ann", "Mia", "c7")
         assert START + timedelta(days=1) <= fact.timestamp < START + timedelta(days=1) + MESSAGE
