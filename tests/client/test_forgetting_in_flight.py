@@ -226,9 +226,10 @@ async def test_what_was_read_of_a_conversation_before_a_forget_is_not_stored(
             )
             episode = StoreEpisodeRequest(**read, goal="hide", timestamp=before)
             of_other = fact_of_it.model_copy(update={"source": "c2", "content": f"{learned_at}"})
-            assert (await client.caller.call(STORE_FACT, fact_of_it)).forgotten is not is_stored
-            assert (await client.caller.call(STORE_EPISODE, episode)).forgotten is not is_stored
-            assert not (await client.caller.call(STORE_FACT, of_other)).forgotten
+            reason = None if is_stored else "forgotten"
+            assert (await client.caller.call(STORE_FACT, fact_of_it)).not_stored == reason
+            assert (await client.caller.call(STORE_EPISODE, episode)).not_stored == reason
+            assert (await client.caller.call(STORE_FACT, of_other)).not_stored is None
 
 
 async def test_a_fact_takes_every_exchange_with_it_in_which_it_was_said(tmp_path: Path) -> None:

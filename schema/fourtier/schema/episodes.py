@@ -80,12 +80,11 @@ class StoreEpisodeRequest(Scoped):
 class StoreEpisodeResponse(Answer):
     """`created` is False when it was already known.
 
-    `not_stored` says why it is not stored; `forgotten` is True for one of the reasons.
+    `not_stored` says why it is not stored.
     """
 
     episode_id: str
     created: bool
-    forgotten: bool = False
     not_stored: NotStored | None = None
 
 

@@ -99,13 +99,12 @@ class StoreFactRequest(Scoped):
 class StoreFactResponse(Answer):
     """`created` is False when the fact was already known.
 
-    `not_stored` says why it is not stored; `forgotten` is True for one of the reasons.
+    `not_stored` says why it is not stored.
     """
 
     fact_id: str
     created: bool
     superseded: tuple[str, ...] = ()
-    forgotten: bool = False
     not_stored: NotStored | None = None
     redacted: dict[str, int] = Field(
         default={}, description="kind of personal data to how often it was taken out"

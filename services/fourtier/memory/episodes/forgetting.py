@@ -56,7 +56,6 @@ class Episodes:
             StoreEpisodeResponse(
                 episode_id=episode_id(each.request),
                 created=reason is None and created[index],
-                forgotten=reason == "forgotten",
                 not_stored=reason,
             )
             for index, (each, reason) in enumerate(zip(sent, reasons, strict=True))

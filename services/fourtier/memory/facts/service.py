@@ -283,7 +283,6 @@ def _stored(stored: "Stored", redacted: Mapping[Kind, int]) -> StoreFactResponse
         fact_id=stored.id,
         created=stored.created,
         superseded=stored.superseded,
-        forgotten=stored.not_stored == "forgotten",
         not_stored=stored.not_stored,
         redacted={kind: redacted[kind] for kind in redacted},
     )
