@@ -108,7 +108,7 @@ async def state(store: Opened) -> list[Any]:
 
 
 @given(deliveries())
-@settings(max_examples=15)
+@settings(max_examples=30)
 def test_order_batches_and_repetition_change_nothing(
     runner: Runner, delivered: tuple[list[ScopedFact], list[list[ScopedFact]]]
 ) -> None:
@@ -119,7 +119,7 @@ def test_order_batches_and_repetition_change_nothing(
 
 
 @given(st.lists(statements(), min_size=2, max_size=7), st.data())
-@settings(max_examples=10)
+@settings(max_examples=20)
 def test_what_is_forgotten_might_never_have_been_said(
     runner: Runner, stated: list[ScopedFact], data: st.DataObject
 ) -> None:
