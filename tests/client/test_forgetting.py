@@ -177,3 +177,14 @@ async def test_facts_are_found_by_what_they_are_about(tmp_path: Path) -> None:
         done = await here.client.forget.facts(ANN, found[:1])
         assert done.facts.number == 1
         assert HIDDEN not in await here.seen()
+
+
+async def test_a_flow_without_conversations_and_archive_forgets_a_fact(tmp_path: Path) -> None:
+    services: dict[str, dict[str, object]] = {"embeddings": {}, "facts": {}}
+    async with running_flow(tmp_path, services) as flow, client_on(flow.bus) as client:
+        stored = await client.facts.store(ANN, SAID)
+        done = await client.forget.fact(ANN, stored.fact_id)
+        assert {name: part.number for name, part in done.services.items() if part.number} == {
+            "facts": 1
+        }
+        assert (await client.facts.list(ANN)).total == 0

@@ -107,12 +107,6 @@ async def forget_fact(client: Client) -> None:
     await client.forget.fact(ANN, fact.id)
 
 
-async def forget_by_its_id_alone(client: Client) -> None:
-    stored = await client.facts.list(ANN)
-    (fact,) = [each for each in stored.facts if each.content == SAID]
-    assert await client.facts.forget(ANN, fact.id)
-
-
 async def forget_matching(client: Client) -> None:
     found = await client.forget.matching(ANN, "my hideout")
     assert [each.content for each in found] == [SAID]
@@ -150,7 +144,7 @@ async def behind(client: Client, model: Model, expected: str) -> None:
     await wait_until(arrived)
 
 
-@pytest.mark.parametrize("forget", [*WAYS, forget_by_its_id_alone])
+@pytest.mark.parametrize("forget", WAYS)
 async def test_extraction_stores_nothing_of_an_exchange_that_is_forgotten_meanwhile(
     tmp_path: Path, forget: Callable[[Client], Any]
 ) -> None:
@@ -164,8 +158,6 @@ async def test_extraction_stores_nothing_of_an_exchange_that_is_forgotten_meanwh
         model.go_on.set()
         await client.answer(TEA, user="ann", conversation_id="c2", request_id="r9")
         await behind(client, model, "Ann likes green tea.")
-        if forget is forget_by_its_id_alone:  # leaves the record, as it says
-            await client.conversations.delete(ANN, "c1")
         assert HIDDEN not in await seen(client)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -25,12 +25,13 @@ from fourtier.schema.episodes import STORE_EPISODE, StoreEpisodeRequest
 from fourtier.schema.message import Scope
 from fourtier.schema.opt_out import (
     OPT_OUT_CONVERSATIONS,
-    OPT_OUT_WORKING_MEMORY,
     OptOutRequest,
+    OptOutResponse,
+    opting_out,
 )
+from fourtier.schema.topics import Call
 from fourtier.schema.working_memory import GET_WORKING_MEMORY, GetWorkingMemoryRequest
 from tests.road.services import ROAD
-from tests.support.environment import short_deadline
 from tests.support.flow import RunningFlow, running_flow
 from tests.support.idle import memory_is_idle
 from tests.support.model import Calls, Fails, Says, ScriptedModel, scripted_model
@@ -295,19 +296,28 @@ async def test_a_run_that_fails_leaves_nothing_of_whoever_has_opted_out(tmp_path
             await wait_until(partial(steps_are, user == "bob"))
 
 
-async def test_a_service_that_is_away_is_named(tmp_path: Path) -> None:
+async def test_a_service_that_is_away_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The flow has working memory, in another process, which is down."""
     services = {
         name: {} for name in ("embeddings", "facts", "episodes", "conversations", "archive")
     }
+    away = replace(opting_out("working-memory"), deadline=1.0)
+
+    def opting_out_soon(service: str) -> Call[OptOutRequest, OptOutResponse]:
+        return away if service == "working-memory" else opting_out(service)
+
     async with running(tmp_path, services=services) as here:
-        with (
-            short_deadline(OPT_OUT_WORKING_MEMORY, 1.0),
-            pytest.raises(
-                (UnavailableError, CallFailedError), match="not confirmed by working-memory, which"
-            ),
-        ):
+        monkeypatch.setattr("fourtier.client.opting_out.opting_out", opting_out_soon)
+        monkeypatch.setattr("fourtier.client.opting_out.services_that_handle", _every_store)
+        with pytest.raises(UnavailableError, match="not confirmed by working-memory, which"):
             await here.client.memory.opt_out("ann")
         assert not (await here.client.facts.store(ANN, OSLO)).created
+
+
+async def _every_store(*_: Any) -> list[str]:
+    return ["facts", "episodes", "conversations", "archive", "working-memory"]
 
 
 async def test_forgetting_goes_with_opting_out_alone(tmp_path: Path) -> None:

@@ -73,11 +73,11 @@ async def promoted(client: Client) -> bool:
 async def delete(client: Client) -> None:
     """Each kind of memory by its call."""
     for fact in (await client.facts.list(ANN, include_superseded=True)).facts:
-        assert await client.facts.forget(ANN, fact.id)
+        assert await client.forget.fact(ANN, fact.id)
     for episode in (await client.episodes.list(ANN)).episodes:
-        assert await client.episodes.delete(ANN, episode.id)
+        assert await client.forget.episode(ANN, episode.id)
     for conversation in (await client.conversations.list(ANN)).conversations:
-        assert await client.conversations.delete(ANN, conversation.conversation_id)
+        assert await client.forget.conversation(ANN, conversation.conversation_id)
 
 
 async def test_no_byte_of_what_was_deleted_is_in_the_data_of_a_stopped_flow(tmp_path: Path) -> None:

@@ -8,9 +8,11 @@ from itertools import pairwise
 from uuid import uuid4
 
 from fourtier.client import Client, client_on
+from fourtier.schema.erasure import ERASE_FACTS
 from fourtier.schema.facts import Fact
 from fourtier.schema.message import Scope
 from tests.replicas.flow import ReplicatedFlow
+from tests.support.erasing import erase
 
 #: About each thing.
 STATEMENTS = 6
@@ -70,7 +72,10 @@ async def forget_and_replace_at_once(clients: Clients) -> list[list[Fact]]:
         newer.append(valid.id)
     await asyncio.gather(
         *(
-            asyncio.gather(clients[0].facts.forget(user, fact), _state(clients[1], user, of, 2))
+            asyncio.gather(
+                erase(clients[0].caller, ERASE_FACTS, user, ids=(fact,)),
+                _state(clients[1], user, of, 2),
+            )
             for (user, of), fact in zip(things, newer, strict=True)
         )
     )

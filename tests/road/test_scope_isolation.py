@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from fourtier.client import Client, client_on
 from fourtier.schema.episodes import STORE_EPISODE, StoreEpisodeRequest
+from fourtier.schema.erasure import ERASE_EPISODES, ERASE_FACTS
 from fourtier.schema.message import Scope
 from tests.road.services import ROAD
+from tests.support.erasing import erase
 from tests.support.flow import running_flow
 
 MEMORY = {name: values for name, values in ROAD.items() if name not in {"agent", "completion"}}
@@ -88,18 +90,18 @@ class Remembered:
 
     async def forget(self, _thing: str, _number: int) -> None:
         for fact in (await self.client.facts.list(self.scope, limit=1)).facts:
-            assert await self.client.facts.forget(self.scope, fact.id)
+            assert await erase(self.client.caller, ERASE_FACTS, self.scope, ids=(fact.id,))
             self.facts.discard(fact.content)
 
     async def forget_all(self, _thing: str, _number: int) -> None:
-        await self.client.facts.forget_all(self.scope)
+        await erase(self.client.caller, ERASE_FACTS, self.scope, everything=True)
         self.facts.clear()
 
     async def end(self, thing: str, _number: int) -> None:
         await self.client.conversations.end(self.scope, thing)
 
     async def delete(self, _thing: str, _number: int) -> None:
-        await self.client.episodes.delete_all(self.scope)
+        await erase(self.client.caller, ERASE_EPISODES, self.scope, everything=True)
 
 
 async def play(

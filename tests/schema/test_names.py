@@ -11,10 +11,10 @@ from fourtier.runtime.privacy.policy import PrivacyPolicy
 from fourtier.runtime.rpc.routes import call_route
 from fourtier.schema.agent import AgentRequest
 from fourtier.schema.conversations import (
-    DELETE_CONVERSATION,
-    DeleteConversationRequest,
-    DeleteConversationResponse,
+    END_CONVERSATION,
     DialogueTurn,
+    EndConversationRequest,
+    EndConversationResponse,
 )
 from fourtier.schema.erasure import EraseRequest
 from fourtier.schema.facts import StoreFactRequest
@@ -60,8 +60,8 @@ def of_user(name: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("typed", "meant"), SAME)
 def test_names_that_look_alike_are_one(typed: str, meant: str) -> None:
-    request = DeleteConversationRequest(**of_user(typed))
-    assert request == DeleteConversationRequest(**of_user(meant))
+    request = EndConversationRequest(**of_user(typed))
+    assert request == EndConversationRequest(**of_user(meant))
     assert request.scope == Scope(meant, meant)
     assert AgentRequest(question="x", **of_user(typed)).conversation_id == meant
     assert EraseRequest(**of_user(typed)).conversation_id == meant
@@ -74,7 +74,7 @@ def test_names_that_look_alike_are_one(typed: str, meant: str) -> None:
 def test_names_with_what_nobody_sees_are_refused(name: str) -> None:
     for field in ("user", "collection", "conversation_id"):
         with pytest.raises(ValidationError, match=field):
-            DeleteConversationRequest(**(of_user("ann") | {field: name}))
+            EndConversationRequest(**(of_user("ann") | {field: name}))
     with pytest.raises(ValidationError):
         OptOutRequest(user=name)
     with pytest.raises(ValidationError):
@@ -120,20 +120,20 @@ def test_a_text_stays_as_it_was_given(text: str) -> None:
 async def test_a_client_says_what_is_wrong_with_a_name_or_a_text() -> None:
     asked: list[Scope] = []
 
-    async def delete(request: DeleteConversationRequest) -> DeleteConversationResponse:
+    async def end(request: EndConversationRequest) -> EndConversationResponse:
         asked.append(request.scope)
-        return DeleteConversationResponse(deleted=True)
+        return EndConversationResponse(ended=True)
 
     async def store(client: Client, user: str, content: str) -> None:
         await client.facts.store(Scope(user, "default"), content)
 
     bus = MemoryBus()
     async with (
-        served(bus, call_route(DELETE_CONVERSATION, delete)),
+        served(bus, call_route(END_CONVERSATION, end)),
         client_on(bus) as client,
     ):
         for user in (COMPOSED, DECOMPOSED, f" {DECOMPOSED} "):
-            await client.conversations.delete(Scope(user, "default"), "c1")
+            await client.conversations.end(Scope(user, "default"), "c1")
         with pytest.raises(InvalidRequestError, match=r"content: .*blank"):
             await store(client, "ann", "\u200b")
         with pytest.raises(InvalidRequestError, match=r"user: .*U\+200B ZERO WIDTH SPACE"):

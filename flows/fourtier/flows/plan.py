@@ -34,6 +34,7 @@ def host_plan(flow: Flow, settings: Settings, services: Sequence[str] = ()) -> H
     """
     return HostPlan(
         services={name: parameters_of(flow, name) for name in services or flow.services},
+        flow_services=tuple(flow.services),
         stores=FlowStores(engines_of(flow, settings), settings),
         data=settings.data or DEFAULT_DATA,
         settings=settings,

@@ -152,16 +152,6 @@ class EndConversationResponse(Answer):
     ended: bool
 
 
-class DeleteConversationRequest(InConversation):
-    """Delete a record and all in it."""
-
-
-class DeleteConversationResponse(Answer):
-    """`deleted` is False when there was no such conversation."""
-
-    deleted: bool
-
-
 class DialogueTurn(InConversation):
     """One turn of past dialogue, as `fourtier import` publishes it."""
 
@@ -198,12 +188,6 @@ LIST_CONVERSATIONS = query(
 GET_RUN = query("conversations.get-run", GetRunRequest, GetRunResponse)
 END_CONVERSATION = command(
     "conversations.end", EndConversationRequest, EndConversationResponse, key=by_conversation
-)
-DELETE_CONVERSATION = command(
-    "conversations.delete",
-    DeleteConversationRequest,
-    DeleteConversationResponse,
-    key=by_conversation,
 )
 DIALOGUE_RECORDED = Topic(
     "dialogue.recorded",

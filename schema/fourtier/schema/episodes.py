@@ -130,35 +130,7 @@ class ListEpisodesResponse(Answer):
     total: int
 
 
-class DeleteEpisodeRequest(Scoped):
-    """Delete one episode."""
-
-    episode_id: Name
-
-
-class DeleteEpisodeResponse(Answer):
-    """`deleted` is False when there was no such episode."""
-
-    deleted: bool
-
-
-class DeleteEpisodesRequest(Scoped):
-    """Delete all episodes of a scope."""
-
-
-class DeleteEpisodesResponse(Answer):
-    """How many there were."""
-
-    deleted: int
-
-
 STORE_EPISODE = command("episodes.store", StoreEpisodeRequest, StoreEpisodeResponse, key=by_scope)
 RETRIEVE_EPISODES = query("episodes.retrieve", RetrieveEpisodesRequest, RetrieveEpisodesResponse)
 GET_EPISODE = query("episodes.get", GetEpisodeRequest, GetEpisodeResponse)
 LIST_EPISODES = query("episodes.list", ListEpisodesRequest, ListEpisodesResponse)
-DELETE_EPISODE = command(
-    "episodes.delete", DeleteEpisodeRequest, DeleteEpisodeResponse, key=by_scope
-)
-DELETE_EPISODES = command(
-    "episodes.delete-scope", DeleteEpisodesRequest, DeleteEpisodesResponse, key=by_scope
-)

@@ -196,28 +196,6 @@ class ListNamesResponse(Answer):
     opted_out: bool = False
 
 
-class ForgetFactRequest(Scoped):
-    """Delete one fact from the graph and from the index."""
-
-    fact_id: Name
-
-
-class ForgetFactResponse(Answer):
-    """`forgotten` is False when there was no such fact."""
-
-    forgotten: bool
-
-
-class ForgetFactsRequest(Scoped):
-    """Delete all facts of a scope."""
-
-
-class ForgetFactsResponse(Answer):
-    """How many there were."""
-
-    forgotten: int
-
-
 class ReindexFactsRequest(Message):
     """Make the next part of the index from the graph, for all users: an operator's call.
 
@@ -245,8 +223,6 @@ RETRIEVE_FACTS = query("facts.retrieve", RetrieveFactsRequest, RetrieveFactsResp
 GET_FACT = query("facts.get", GetFactRequest, GetFactResponse)
 LIST_FACTS = query("facts.list", ListFactsRequest, ListFactsResponse)
 LIST_NAMES = query("facts.names", ListNamesRequest, ListNamesResponse)
-FORGET_FACT = command("facts.forget", ForgetFactRequest, ForgetFactResponse, key=by_scope)
-FORGET_FACTS = command("facts.forget-scope", ForgetFactsRequest, ForgetFactsResponse, key=by_scope)
 #: Not persistent: the caller sees how far it came, and asks again.
 REINDEX_FACTS = Call(
     Topic("facts.reindex", ReindexFactsRequest, persistent=False),

@@ -12,7 +12,8 @@ of it for good, and `client.memory` says of whom there is any. The messages are 
 """
 
 from fourtier.client.client import Client, Reply, client_on, connect
-from fourtier.client.forgetting import Forget, Forgotten
+from fourtier.client.forgetting import Forget
+from fourtier.client.forgotten import Forgotten
 from fourtier.client.memory import Conversations, Episodes, Facts
 from fourtier.client.opting_out import OptOutState, UserMemory
 from fourtier.client.requests import InvalidRequestError

@@ -1,68 +1,19 @@
 """Forget for good: in every service, with tombstones, so that nothing of it comes back."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from fourtier.client.erasing import Erasing
+from fourtier.client.forgotten import OURS, Forgotten
 from fourtier.client.memory import ScopedCalls
-from fourtier.schema.archive import ERASE_ARCHIVE
-from fourtier.schema.erasure import (
-    ERASE_CONVERSATIONS,
-    ERASE_EPISODES,
-    ERASE_FACTS,
-    ERASE_WORKING_MEMORY,
-    Erased,
-    EraseRequest,
-    EraseResponse,
-)
+from fourtier.schema.erasure import Erased, EraseResponse
 from fourtier.schema.facts import GET_FACT, RETRIEVE_FACTS, Fact, Statement
 from fourtier.schema.message import MAX_ITEMS, Scope
-from fourtier.schema.topics import Call
 
-_NOTHING = EraseResponse(number=0)
-
-
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """What was deleted by each service, or would be.
-
-    Attributes:
-        conversations: exchanges of conversation records, a question with its answer each.
-        working_memory: runs, with their steps and answers.
-        archive: what was said and read, word for word: questions, results of tools and answers.
-    """
-
-    facts: EraseResponse
-    episodes: EraseResponse
-    conversations: EraseResponse
-    working_memory: EraseResponse
-    archive: EraseResponse
-
-    @property
-    def number(self) -> int:
-        """How many memories in all."""
-        return sum(part.number for part in self._parts)
-
-    @property
-    def _parts(self) -> tuple[EraseResponse, ...]:
-        return (
-            self.facts,
-            self.episodes,
-            self.conversations,
-            self.working_memory,
-            self.archive,
-        )
-
-    def __add__(self, other: "Forgotten") -> "Forgotten":
-        """Both together."""
-        return Forgotten(
-            *(
-                EraseResponse(
-                    number=one.number + two.number, erased=(*one.erased, *two.erased)[:MAX_ITEMS]
-                )
-                for one, two in zip(self._parts, other._parts, strict=True)
-            )
-        )
+#: What is learned from conversations; all other services store what was said.
+_LEARNED = ("facts", "episodes")
+#: Services whose selection `Forget.facts` makes for each of them.
+_SELECTED_APART = ("facts", "episodes", "conversations")
 
 
 def statements_of(facts: Iterable[Fact]) -> list[Fact | Statement]:
@@ -83,8 +34,12 @@ def texts_of(facts: Sequence[Fact]) -> tuple[str, ...]:
 class Forget(ScopedCalls):
     """Forgets what was said until now; what is said later is remembered.
 
-    With `dry_run` each method deletes nothing, and says what it would delete. Every service is
-    asked in turn; after an error in between, call again: what is gone is gone.
+    With `dry_run` each method deletes nothing, and says what it would delete. Each service of the
+    flow that declares an erasure is asked, those of other packages too, one after the other. After
+    an error call again: what is gone is gone.
+
+    Every method raises `CallFailedError` when a service answers with an error,
+    `DeadlineExceededError` when one does not answer, and `BusError` when the broker fails.
     """
 
     async def everything(self, scope: Scope, *, dry_run: bool = False) -> Forgotten:
@@ -103,29 +58,11 @@ class Forget(ScopedCalls):
 
         With `keep_learned` facts and episodes that are stored by now stay.
         """
-        would = await self._erase(
-            ERASE_CONVERSATIONS, scope, dry_run=True, conversation_id=conversation_id
-        )
+        erasing = await self._erasing(scope, dry_run=dry_run)
+        would = await erasing.of("conversations", look=True, conversation_id=conversation_id)
         runs = tuple(each.invocation_id for each in would.erased)
-        learned = _NOTHING, _NOTHING
-        if not keep_learned:
-            learned = (
-                await self._erase(
-                    ERASE_FACTS, scope, dry_run=dry_run, conversation_id=conversation_id
-                ),
-                await self._erase(
-                    ERASE_EPISODES, scope, dry_run=dry_run, conversation_id=conversation_id
-                ),
-            )
-        said = {"conversation_id": conversation_id, "dry_run": dry_run}
-        return Forgotten(
-            *learned,
-            conversations=await self._erase(ERASE_CONVERSATIONS, scope, **said),
-            working_memory=await self._erase(
-                ERASE_WORKING_MEMORY, scope, dry_run=dry_run, ids=runs
-            ),
-            archive=await self._erase(ERASE_ARCHIVE, scope, **said),
-        )
+        kept = _LEARNED if keep_learned else ()
+        return await _forget_said(erasing, runs, without=kept, conversation_id=conversation_id)
 
     async def fact(self, scope: Scope, fact_id: str, *, dry_run: bool = False) -> Forgotten:
         """Forget a fact, the exchanges that said it or had it in their prompt, and what repeats it.
@@ -139,11 +76,12 @@ class Forget(ScopedCalls):
         self, scope: Scope, facts: Sequence[Fact], *more_ids: str, dry_run: bool = False
     ) -> Forgotten:
         """Forget some facts, as `fact` does with one."""
+        erasing = await self._erasing(scope, dry_run=dry_run)
         ids = tuple(dict.fromkeys([*(fact.id for fact in facts), *more_ids]))
         texts = texts_of(facts)
         statements = statements_of(facts)
         said = dict.fromkeys(each.invocation_id for each in statements if each.invocation_id)
-        told = await self._told(scope, ids, tuple(said), texts)
+        told = await _told(erasing, ids, tuple(said), texts)
         runs = dict.fromkeys([*said, *(each.invocation_id for each in told.erased)])
         by_conversation: dict[str, list[str]] = {}
         for conversation, run in [
@@ -152,87 +90,23 @@ class Forget(ScopedCalls):
         ]:
             if conversation and run:
                 by_conversation.setdefault(conversation, []).append(run)
-        selected = {"ids": tuple(runs)[:MAX_ITEMS], "containing": texts, "dry_run": dry_run}
+        selected: dict[str, Any] = {"ids": tuple(runs)[:MAX_ITEMS], "containing": texts}
+        erased = await erasing.everywhere(without=_SELECTED_APART, **selected)
+        erased["episodes"] = await _erase_episodes(erasing, by_conversation, texts, dry_run=dry_run)
         # The record goes last: where this is cut off, it still says which exchanges were meant.
-        archive = await self._erase(ERASE_ARCHIVE, scope, **selected)
-        working_memory = await self._erase(ERASE_WORKING_MEMORY, scope, **selected)
-        episodes = await self._erase_episodes(scope, by_conversation, texts, dry_run=dry_run)
-        conversations = await self._erase(ERASE_CONVERSATIONS, scope, **selected)
-        done = Forgotten(
-            facts=await self._erase(ERASE_FACTS, scope, ids=ids, dry_run=dry_run),
-            episodes=episodes,
-            conversations=conversations,
-            working_memory=working_memory,
-            archive=archive,
-        )
+        erased["conversations"] = await erasing.of("conversations", **selected)
+        erased["facts"] = await erasing.of("facts", ids=ids)
         if dry_run or max(told.number, len(runs)) <= MAX_ITEMS:
-            return done
-        return done + await self.facts(scope, facts, *more_ids)
-
-    async def _told(
-        self, scope: Scope, ids: Sequence[str], said: Sequence[str], texts: Sequence[str]
-    ) -> EraseResponse:
-        """The exchanges that said facts, repeat them or had their words in the prompt.
-
-        Args:
-            scope: of all of them.
-            ids: of the facts.
-            said: the ids of the exchanges in which they were said.
-            texts: their words.
-        """
-        entries = await self._erase(ERASE_ARCHIVE, scope, ids=said, containing=texts, dry_run=True)
-        memories = [*ids, *(each.id for each in entries.erased)]
-        return await self._erase(
-            ERASE_CONVERSATIONS,
-            scope,
-            ids=said,
-            containing=texts,
-            prompted_with=tuple(memories[:MAX_ITEMS]),
-            dry_run=True,
-        )
-
-    async def _erase_episodes(
-        self,
-        scope: Scope,
-        runs: Mapping[str, Sequence[str]],
-        texts: Sequence[str],
-        *,
-        dry_run: bool,
-    ) -> EraseResponse:
-        """Those that repeat texts, and those that tell of some exchanges.
-
-        A model may have told of them, or be about to, in words of its own.
-
-        Args:
-            scope: of all of them.
-            runs: the exchanges, by their conversation.
-            texts: words of facts.
-            dry_run: only say which.
-        """
-        selections: list[dict[str, Any]] = [{"containing": texts}] if texts else []
-        selections += [
-            {"conversation_id": conversation, "invocation_ids": tuple(dict.fromkeys(of_it))}
-            for conversation, of_it in runs.items()
-        ]
-        found: dict[str, Erased] = {}
-        number = 0
-        for selected in selections:
-            done = await self._erase(ERASE_EPISODES, scope, **selected, dry_run=dry_run)
-            number += done.number
-            found |= {each.id: each for each in done.erased}
-        # Deleted once they are not there the second time; a dry run finds them again.
-        number = len(found) if dry_run and number < MAX_ITEMS else number
-        return EraseResponse(number=number, erased=tuple(found.values())[:MAX_ITEMS])
+            return Forgotten(erased)
+        return Forgotten(erased) + await self.facts(scope, facts, *more_ids)
 
     async def document(self, scope: Scope, document: str, *, dry_run: bool = False) -> Forgotten:
         """Forget a document of the archive by its name; what was said about it stays."""
-        erased = await self._erase(ERASE_ARCHIVE, scope, document=document, dry_run=dry_run)
-        return Forgotten(_NOTHING, _NOTHING, _NOTHING, _NOTHING, erased)
+        return await self._named(scope, "archive", document=document, dry_run=dry_run)
 
     async def episode(self, scope: Scope, episode_id: str, *, dry_run: bool = False) -> Forgotten:
         """Forget one episode."""
-        erased = await self._erase(ERASE_EPISODES, scope, dry_run=dry_run, ids=(episode_id,))
-        return Forgotten(_NOTHING, erased, _NOTHING, _NOTHING, _NOTHING)
+        return await self._named(scope, "episodes", ids=(episode_id,), dry_run=dry_run)
 
     async def exchanges(
         self,
@@ -244,15 +118,9 @@ class Forget(ScopedCalls):
     ) -> Forgotten:
         """Forget exchanges of a conversation, and what was learned from them."""
         runs = tuple(invocation_ids)
-        said = {"conversation_id": conversation_id, "invocation_ids": runs, "dry_run": dry_run}
-        return Forgotten(
-            facts=await self._erase(ERASE_FACTS, scope, **said),
-            episodes=await self._erase(ERASE_EPISODES, scope, **said),
-            conversations=await self._erase(ERASE_CONVERSATIONS, scope, **said),
-            working_memory=await self._erase(
-                ERASE_WORKING_MEMORY, scope, ids=runs, dry_run=dry_run
-            ),
-            archive=await self._erase(ERASE_ARCHIVE, scope, **said),
+        erasing = await self._erasing(scope, dry_run=dry_run)
+        return await _forget_said(
+            erasing, runs, conversation_id=conversation_id, invocation_ids=runs
         )
 
     async def containing(
@@ -275,17 +143,86 @@ class Forget(ScopedCalls):
         found = await self._call(RETRIEVE_FACTS, scope, query=text, top_k=limit, only_about=True)
         return found.facts
 
-    async def _everywhere(self, scope: Scope, **selected: Any) -> Forgotten:
+    async def _everywhere(self, scope: Scope, *, dry_run: bool, **selected: Any) -> Forgotten:
         """Erase the same in every service."""
-        return Forgotten(
-            facts=await self._erase(ERASE_FACTS, scope, **selected),
-            episodes=await self._erase(ERASE_EPISODES, scope, **selected),
-            conversations=await self._erase(ERASE_CONVERSATIONS, scope, **selected),
-            working_memory=await self._erase(ERASE_WORKING_MEMORY, scope, **selected),
-            archive=await self._erase(ERASE_ARCHIVE, scope, **selected),
-        )
+        erasing = await self._erasing(scope, dry_run=dry_run)
+        return Forgotten(await erasing.everywhere(**selected))
 
-    async def _erase(
-        self, call: Call[EraseRequest, EraseResponse], scope: Scope, **selected: Any
-    ) -> EraseResponse:
-        return await self._call(call, scope, **selected)
+    async def _named(
+        self, scope: Scope, service: str, *, dry_run: bool, **selected: Any
+    ) -> Forgotten:
+        """Erase what one service stores, and what services of other packages have of it."""
+        erasing = await self._erasing(scope, dry_run=dry_run)
+        return Forgotten(await erasing.everywhere(without=OURS - {service}, **selected))
+
+    async def _erasing(self, scope: Scope, *, dry_run: bool) -> Erasing:
+        return await Erasing.begin(self._caller, scope, dry_run=dry_run)
+
+
+async def _forget_said(
+    erasing: Erasing, runs: Sequence[str], *, without: Sequence[str] = (), **selected: Any
+) -> Forgotten:
+    """Forget exchanges of a conversation; a run in working memory does not know its conversation.
+
+    The record goes last: where this is cut off, it still says which runs were meant.
+    """
+    last = ("working-memory", "conversations")
+    erased = await erasing.everywhere(without=(*without, *last), **selected)
+    erased["working-memory"] = await erasing.of("working-memory", ids=tuple(runs))
+    erased["conversations"] = await erasing.of("conversations", **selected)
+    return Forgotten(erased)
+
+
+async def _told(
+    erasing: Erasing, ids: Sequence[str], said: Sequence[str], texts: Sequence[str]
+) -> EraseResponse:
+    """The exchanges that said facts, repeat them or had their words in the prompt.
+
+    Args:
+        erasing: asks the services.
+        ids: of the facts.
+        said: the ids of the exchanges in which they were said.
+        texts: their words.
+    """
+    entries = await erasing.of("archive", look=True, ids=said, containing=texts)
+    memories = [*ids, *(each.id for each in entries.erased)]
+    return await erasing.of(
+        "conversations",
+        look=True,
+        ids=said,
+        containing=texts,
+        prompted_with=tuple(memories[:MAX_ITEMS]),
+    )
+
+
+async def _erase_episodes(
+    erasing: Erasing,
+    runs: Mapping[str, Sequence[str]],
+    texts: Sequence[str],
+    *,
+    dry_run: bool,
+) -> EraseResponse:
+    """Erase the episodes that repeat texts, and those of some exchanges.
+
+    A model may have told of them, or be about to, in words of its own.
+
+    Args:
+        erasing: asks the services.
+        runs: the exchanges, by their conversation.
+        texts: words of facts.
+        dry_run: only say which.
+    """
+    selections: list[dict[str, Any]] = [{"containing": texts}] if texts else []
+    selections += [
+        {"conversation_id": conversation, "invocation_ids": tuple(dict.fromkeys(of_it))}
+        for conversation, of_it in runs.items()
+    ]
+    found: dict[str, Erased] = {}
+    number = 0
+    for selected in selections:
+        done = await erasing.of("episodes", **selected)
+        number += done.number
+        found |= {each.id: each for each in done.erased}
+    # Deleted once they are not there the second time; a dry run finds them again.
+    number = len(found) if dry_run and number < MAX_ITEMS else number
+    return EraseResponse(number=number, erased=tuple(found.values())[:MAX_ITEMS])

@@ -13,7 +13,6 @@ from fourtier.client.paging import read_pages
 from fourtier.client.requests import new_request
 from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.conversations import (
-    DELETE_CONVERSATION,
     DIALOGUE_RECORDED,
     END_CONVERSATION,
     GET_CONVERSATION,
@@ -26,8 +25,6 @@ from fourtier.schema.conversations import (
     ListConversationsResponse,
 )
 from fourtier.schema.episodes import (
-    DELETE_EPISODE,
-    DELETE_EPISODES,
     GET_EPISODE,
     LIST_EPISODES,
     RETRIEVE_EPISODES,
@@ -36,8 +33,6 @@ from fourtier.schema.episodes import (
     Result,
 )
 from fourtier.schema.facts import (
-    FORGET_FACT,
-    FORGET_FACTS,
     GET_FACT,
     LIST_FACTS,
     LIST_NAMES,
@@ -186,14 +181,6 @@ class Facts(ScopedCalls):
             LIST_FACTS, scope, "facts", limit, offset, include_superseded=include_superseded
         )
 
-    async def forget(self, scope: Scope, fact_id: str) -> bool:
-        """Delete one fact; returns whether there was one."""
-        return (await self._call(FORGET_FACT, scope, fact_id=fact_id)).forgotten
-
-    async def forget_all(self, scope: Scope) -> int:
-        """Delete all facts of a scope; returns how many there were."""
-        return (await self._call(FORGET_FACTS, scope)).forgotten
-
     async def reindex(self, cursor: str = "") -> ReindexFactsResponse:
         """Write the next part of the index from the graph, for all users.
 
@@ -222,14 +209,6 @@ class Episodes(ScopedCalls):
     ) -> ListEpisodesResponse:
         """Read episodes, newest first, and how many there are in all."""
         return await self._pages(LIST_EPISODES, scope, "episodes", limit, offset)
-
-    async def delete(self, scope: Scope, episode_id: str) -> bool:
-        """Delete one episode; returns whether there was one."""
-        return (await self._call(DELETE_EPISODE, scope, episode_id=episode_id)).deleted
-
-    async def delete_all(self, scope: Scope) -> int:
-        """Delete all episodes of a scope; returns how many there were."""
-        return (await self._call(DELETE_EPISODES, scope)).deleted
 
 
 class Conversations(ScopedCalls):
@@ -261,12 +240,6 @@ class Conversations(ScopedCalls):
     async def end(self, scope: Scope, conversation_id: str) -> bool:
         """End a conversation, so that it is promoted; returns whether there was one to end."""
         return (await self._call(END_CONVERSATION, scope, conversation_id=conversation_id)).ended
-
-    async def delete(self, scope: Scope, conversation_id: str) -> bool:
-        """Delete a record; returns whether there was one."""
-        return (
-            await self._call(DELETE_CONVERSATION, scope, conversation_id=conversation_id)
-        ).deleted
 
     async def record(self, turn: DialogueTurn) -> None:
         """Hand in a turn of past dialogue; returns once the broker has it."""

@@ -4,26 +4,11 @@ import asyncio
 from dataclasses import dataclass
 from datetime import datetime
 
+from fourtier.client.declared import services_that_handle
 from fourtier.client.requests import new_request
 from fourtier.runtime.errors import CallFailedError, FourtierError, UnavailableError
 from fourtier.runtime.rpc.caller import Caller
-from fourtier.schema.archive import OPT_OUT_ARCHIVE
-from fourtier.schema.opt_out import (
-    OPT_OUT_CONVERSATIONS,
-    OPT_OUT_EPISODES,
-    OPT_OUT_FACTS,
-    OPT_OUT_WORKING_MEMORY,
-    OptOutRequest,
-    OptOutResponse,
-)
-
-_CALLS = {
-    "facts": OPT_OUT_FACTS,
-    "episodes": OPT_OUT_EPISODES,
-    "conversations": OPT_OUT_CONVERSATIONS,
-    "working-memory": OPT_OUT_WORKING_MEMORY,
-    "archive": OPT_OUT_ARCHIVE,
-}
+from fourtier.schema.opt_out import OptOutRequest, OptOutResponse, opting_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +32,10 @@ class OptOutState:
 
 
 class UserMemory:
-    """Whether users are remembered. Calls go to every service; repeating one changes nothing."""
+    """Whether users are remembered.
+
+    Calls go to every service of the flow that declares an opt-out; repeating one changes nothing.
+    """
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
@@ -61,6 +49,7 @@ class UserMemory:
         Raises:
             InvalidRequestError: that is not a name of a user.
             UnavailableError: a service did not confirm it; it will do so when it is back.
+            DeadlineExceededError: the flow does not answer, and nothing has changed.
             CallFailedError: a service answered with an error.
             BusError: the broker did not take the request.
         """
@@ -84,13 +73,14 @@ class UserMemory:
         self, user: str, *, opted_out: bool | None = None, forget: bool = False
     ) -> OptOutState:
         request = new_request(OptOutRequest, user=user, opted_out=opted_out, forget=forget)
+        services = await services_that_handle(self._caller, opting_out)
         asked = await asyncio.gather(
-            *(self._caller.call(call, request) for call in _CALLS.values()),
+            *(self._caller.call(opting_out(service), request) for service in services),
             return_exceptions=True,  # each service gets it, whatever becomes of the others
         )
         answers: dict[str, OptOutResponse] = {}
         failed: dict[str, BaseException] = {}
-        for service, answered in zip(_CALLS, asked, strict=True):
+        for service, answered in zip(services, asked, strict=True):
             if isinstance(answered, BaseException):
                 failed[service] = answered
             else:

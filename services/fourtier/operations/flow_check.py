@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from fourtier.flows.model import Flow, FlowError
 from fourtier.flows.parameters import parameters_of
 from fourtier.runtime.service.context import Parameters
+from fourtier.runtime.service.registry import load_service
+from fourtier.runtime.service.stores.schemas import Stores
+from fourtier.schema.erasure import erasure
 
 #: Services without which another one cannot work. Classes declare what a service handles, but not
 #: what it asks for, so it stands here.
@@ -72,6 +75,12 @@ def check_flow(flow: Flow) -> list[str]:
         for missing, loss in _LOSSES.get(name, {}).items()
         if missing not in parameters
     ]
+    warnings += [
+        f"services.{name}: it has stores and handles no {erasure(name).topic.name}, so forgetting "
+        f"does not reach it"
+        for name in parameters
+        if _stores_beyond_forgetting(name)
+    ]
     return warnings if "agent" in parameters else [*warnings, "without agent nobody answers"]
 
 
@@ -79,3 +88,10 @@ def _needs(service: str, parameters: Parameters) -> tuple[str, ...]:
     needed = _NEEDS.get(service, ())
     by_model = getattr(parameters, _BY_MODEL.get(service, ""), None) == "llm"
     return (*needed, "completion") if by_model else needed
+
+
+def _stores_beyond_forgetting(name: str) -> bool:
+    service = load_service(name)
+    handled = {handler.topic.name for handler in service.handlers()}
+    has_stores = service.stores != Stores()
+    return has_stores and erasure(name).topic.name not in handled

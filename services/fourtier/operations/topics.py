@@ -4,7 +4,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from fourtier.runtime.service.flow_services import GROUP as FLOW
 from fourtier.runtime.service.registry import declared_handlers
+from fourtier.schema.flow import FLOW_SERVICES
 from fourtier.schema.status import status_of
 from fourtier.schema.topics import Call, Topic
 
@@ -30,7 +32,7 @@ class TopicRow:
 
 
 def list_topics(services: Iterable[str]) -> list[TopicRow]:
-    """Every topic of the services, the status call that each of them answers included.
+    """Every topic of the services, the status calls and the flow's own call included.
 
     Raises:
         StartupError: a service cannot be loaded.
@@ -44,6 +46,7 @@ def _rows(services: list[str]) -> Iterator[TopicRow]:
     for service in services:
         status = status_of(service)
         yield _row(service, status.topic, status)
+    yield _row(FLOW, FLOW_SERVICES.topic, FLOW_SERVICES)
 
 
 def _row(service: str, topic: Topic[Any], call: Call[Any, Any] | None) -> TopicRow:

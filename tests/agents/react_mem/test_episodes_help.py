@@ -15,8 +15,10 @@ import pytest
 
 from fourtier.client import Client, Reply, client_on
 from fourtier.schema.episodes import STORE_EPISODE, Result, StoreEpisodeRequest
+from fourtier.schema.erasure import ERASE_EPISODES
 from fourtier.schema.message import Scope
 from tests.agents.react_mem.test_agent import ALL, agent, offer
+from tests.support.erasing import erase
 from tests.support.flow import RunningFlow, running_flow
 from tests.support.model import Calls, ModelRequest, Says, scripted_model
 from tests.support.model import Reply as Answer
@@ -80,7 +82,7 @@ async def test_a_run_takes_fewer_steps_with_the_episode_of_an_earlier_one(
         await wait_until(reported)
         again = await client.answer("The north tower's gate has to be opened", user="ann")
         somebody_else = await client.answer("Open the gate of the north tower", user="bob")
-        forgotten = await client.episodes.delete_all(ANN)
+        forgotten = await erase(client.caller, ERASE_EPISODES, ANN, everything=True)
         without = await client.answer("Open the north tower gate once more", user="ann")
 
     assert steps(first) == list(DIRECTIONS)
@@ -113,7 +115,7 @@ async def test_a_failure_helps_by_what_the_success_did_otherwise(
         alone = await client.answer("Open the gate of the north tower", user="ann")
         await store(flow, "success", "right")
         compared = await client.answer("Open the gate of the north tower", user="ann")
-        assert await client.episodes.delete(ANN, "success")
+        assert (await client.forget.episode(ANN, "success")).number == 1
         gone = await client.answer("Open the gate of the north tower", user="ann")
 
     assert steps(alone) == list(DIRECTIONS)

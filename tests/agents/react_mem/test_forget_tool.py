@@ -17,6 +17,7 @@ from fourtier.runtime.errors import UnavailableError
 from fourtier.schema.agent import INVOCATION_ENDED
 from fourtier.schema.archive import ArchiveEntry
 from fourtier.schema.episodes import STORE_EPISODE, StoreEpisodeRequest
+from fourtier.schema.erasure import ERASE_FACTS
 from fourtier.schema.message import Scope
 from fourtier.schema.working_memory import (
     APPEND_WORKING_MEMORY,
@@ -27,6 +28,7 @@ from fourtier.schema.working_memory import (
 )
 from tests.agents.react_mem.test_agent import offer
 from tests.road.services import ROAD
+from tests.support.erasing import erase
 from tests.support.flow import RunningFlow, running_flow
 from tests.support.idle import memory_is_idle
 from tests.support.listening import listening
@@ -242,7 +244,7 @@ async def test_another_user_cannot_confirm(tmp_path: Path) -> None:
 async def test_where_no_fact_is_about_it_what_has_the_words_is_shown(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         await talk.say("What about quuxify the fleet?", Says("Fine."), request_id="r5")
-        await talk.client.facts.forget_all(ANN)
+        await erase(talk.client.caller, ERASE_FACTS, ANN, everything=True)
         asked = await talk.say("Forget it", Calls("forget", {"about": "Quuxify"}), ASKED)
         assert "1. (exchange): What about quuxify the fleet?" in asked.answer
         await talk.say("1", ACT, Says("Done."))
@@ -354,7 +356,7 @@ async def test_a_list_to_which_nobody_agreed_goes_with_what_was_on_it(tmp_path: 
     """It has only the beginning of a long fact."""
     long = "The hideout called Quuxify has " + "a cupboard and " * 20 + "a window."
     async with talking(tmp_path) as talk:
-        await talk.client.facts.forget_all(ANN)
+        await erase(talk.client.caller, ERASE_FACTS, ANN, everything=True)
         await talk.client.facts.store(ANN, long)
         await talk.say("Forget my hideout.", SHOW, ASKED)
         await talk.say("What time is it?", Says("Noon."))

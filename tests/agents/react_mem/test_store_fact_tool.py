@@ -98,7 +98,7 @@ async def test_a_failure_that_a_second_attempt_mended_is_not_shown(tmp_path: Pat
         stored = await client.facts.store(ANN, "I live in Oslo.", speaker="ann")
         asked = asyncio.create_task(client.answer("Remember that my badge is 12.", user="ann"))
         await wait_until(lambda: len(model.requests) == 2)
-        await client.facts.forget(ANN, stored.fact_id)
+        await client.forget.fact(ANN, stored.fact_id)
         there_is_room.set()
         reply = await asked
 

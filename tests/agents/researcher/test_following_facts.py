@@ -17,12 +17,14 @@ from fourtier.agents.researcher.roles_by_rule import RolesByRule
 from fourtier.client import client_on
 from fourtier.runtime.errors import CallFailedError
 from fourtier.runtime.settings import Settings
+from fourtier.schema.erasure import ERASE_FACTS
 from fourtier.schema.facts import Fact, RetrieveFactsRequest, RetrieveFactsResponse
 from fourtier.schema.message import Error, Scope
 from fourtier.schema.researcher import MethodName, PlannedSearch, ResearchProgress, ResearchRequest
 from tests.agents.researcher.entries import SAID_AT, turn
 from tests.agents.researcher.test_research import Archive
 from tests.agents.researcher.test_researcher_service import archive
+from tests.support.erasing import erase
 from tests.support.flow import running_flow
 
 QUESTION = "Where does the wife of the man who repaired the boathouse work?"
@@ -262,7 +264,7 @@ async def test_a_research_follows_the_facts_of_its_flow_and_its_user(
         stored = await client.facts.store(ann, MARRIED.content, speaker="ann")
         await client.facts.store(bob, "Torvald Engen hates Victor Lund", speaker="bob")
         before = [step async for step in client.research(question, user="ann")]
-        await client.facts.forget(ann, stored.fact_id)
+        await erase(client.caller, ERASE_FACTS, ann, ids=(stored.fact_id,))
         after = [step async for step in client.research(question, user="ann")]
 
     followed = [(each.name, each.mentioned_with, each.fact_id) for each in by_facts(before)]

@@ -4,12 +4,20 @@ import io
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
 from fourtier.interfaces.cli import main
 from fourtier.runtime.bus.contract import Bus
-from fourtier.runtime.rpc.routes import Route
+from fourtier.runtime.rpc.routes import Route, call_route
+from fourtier.schema.flow import (
+    FLOW_SERVICES,
+    DeclaredService,
+    FlowServicesRequest,
+    FlowServicesResponse,
+)
+from fourtier.schema.topics import Call
 from tests.runtime.rpc.support import FailingBus, served
 
 
@@ -55,3 +63,16 @@ class Command:
     def said(self) -> str:
         """All that was printed, on one line."""
         return " ".join((self.out + self.err).split())
+
+
+def flow_with(*calls: Call[Any, Any]) -> Route:
+    """Answers that the flow has the services of these calls, each of which handles its own."""
+    services = tuple(
+        DeclaredService(name=call.topic.name.rpartition(".")[0], handles=(call.topic.name,))
+        for call in calls
+    )
+
+    async def answer(_request: FlowServicesRequest) -> FlowServicesResponse:
+        return FlowServicesResponse(services=services)
+
+    return call_route(FLOW_SERVICES, answer)

@@ -95,7 +95,8 @@ def test_topics_shows_every_handler_and_status_call_with_its_subscription(
         assert shown[handler.topic.name, service]["persistent"] is handler.topic.persistent
     for service in service_names():
         assert shown[f"{service}.status", service]["persistent"] is False
-    assert len(rows) == len(list(declared_handlers(service_names()))) + len(service_names())
+    declared = len(list(declared_handlers(service_names())))
+    assert len(rows) == declared + len(service_names()) + 1  # the status of each, and flow.services
 
 
 def test_the_table_of_topics_names_each_topic_whole(fourtier: Command) -> None:

@@ -25,6 +25,7 @@ from fourtier.schema.erasure import (
     Erased,
     EraseRequest,
     EraseResponse,
+    erasure,
 )
 from fourtier.schema.facts import (
     GET_FACT,
@@ -35,7 +36,7 @@ from fourtier.schema.facts import (
     RetrieveFactsRequest,
     RetrieveFactsResponse,
 )
-from tests.interfaces.cli.support import Command
+from tests.interfaces.cli.support import Command, flow_with
 
 NOW = datetime(2026, 3, 1, 10, tzinfo=UTC)
 FACTS = [
@@ -57,11 +58,13 @@ class Services:
 
     Attributes:
         empty: nothing is stored.
+        added: erasures of services that another package adds.
     """
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, EraseRequest]] = []
         self.empty = False
+        self.added: list[Any] = []
 
     def routes(self) -> list[Route]:
         calls = (
@@ -70,10 +73,11 @@ class Services:
             ERASE_CONVERSATIONS,
             ERASE_WORKING_MEMORY,
             ERASE_ARCHIVE,
+            *self.added,
         )
         documents = call_route(LIST_DOCUMENTS, self._documents)
         reading = [call_route(GET_FACT, self._get), self._retrieving(), documents]
-        return [*map(self._erasing, calls), *reading]
+        return [flow_with(*calls), *map(self._erasing, calls), *reading]
 
     async def _documents(self, _request: ListDocumentsRequest) -> ListDocumentsResponse:
         return ListDocumentsResponse(documents=("notes.md",), total=1)
@@ -127,6 +131,27 @@ def test_a_dry_run_deletes_nothing(fourtier: Command, services: Services) -> Non
     assert "and 2 more" in fourtier.said
     assert "id-facts.erase" in fourtier.said
     assert "\x1b" not in fourtier.out
+
+
+@pytest.mark.parametrize("way", [("--everything",), ("--fact", "f1"), ("--document", "notes.md")])
+def test_a_service_that_a_package_adds_is_asked_and_counted(
+    fourtier: Command, services: Services, way: tuple[str, ...]
+) -> None:
+    services.added = [erasure("notes")]
+    fourtier.routes = services.routes()
+    assert fourtier(*FORGET, *way, "--yes") == 0
+    assert "notes.erase" in services.done()
+    assert "1 memory of notes" in fourtier.said
+
+
+def test_the_chat_counts_what_a_service_of_a_package_forgets(
+    fourtier: Command, services: Services
+) -> None:
+    services.added = [erasure("notes")]
+    fourtier.routes = services.routes()
+    typed = b"/forget hide\n/forget 1\n"
+    assert fourtier("chat", "--user", "ann", "--conversation", "first", stdin=typed) == 0
+    assert "1 memory of notes" in fourtier.said
 
 
 def test_who_says_no_keeps_everything(fourtier: Command, services: Services) -> None:

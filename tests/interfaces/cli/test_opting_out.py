@@ -15,8 +15,9 @@ from fourtier.schema.opt_out import (
     OPT_OUT_WORKING_MEMORY,
     OptOutRequest,
     OptOutResponse,
+    opting_out,
 )
-from tests.interfaces.cli.support import Command
+from tests.interfaces.cli.support import Command, flow_with
 
 CALLS = (
     OPT_OUT_FACTS,
@@ -36,8 +37,8 @@ class Services:
         self.out: set[str] = set()
         self.by_flow = False
 
-    def routes(self) -> list[Route]:
-        return [self._answering(call) for call in CALLS]
+    def routes(self, *calls: Any) -> list[Route]:
+        return [flow_with(*calls), *map(self._answering, calls)]
 
     def _answering(self, call: Any) -> Route:
         name = call.topic.name
@@ -63,7 +64,7 @@ class Services:
 @pytest.fixture
 def services(fourtier: Command) -> Services:
     services = Services()
-    fourtier.routes = services.routes()
+    fourtier.routes = services.routes(*CALLS)
     return services
 
 
@@ -75,6 +76,13 @@ def test_every_service_hears_of_it(fourtier: Command, services: Services) -> Non
     assert fourtier("opt-in", "ann") == 0
     assert services.asked[5:] == [OptOutRequest(user="ann", opted_out=False)] * 5
     assert "ann is remembered" in fourtier.said
+
+
+def test_a_service_that_a_package_adds_hears_of_it(fourtier: Command, services: Services) -> None:
+    fourtier.routes = services.routes(*CALLS, opting_out("notes"))
+    assert fourtier("opt-out", "ann", "--forget", "--yes") == 0
+    assert "notes.opt-out" in services.out
+    assert "3 forgotten in notes" in fourtier.said
 
 
 def test_forgetting_is_asked_for(fourtier: Command, services: Services) -> None:

@@ -15,7 +15,6 @@ from fourtier.schema.archive import (
     GetPageRequest,
     SearchArchiveRequest,
 )
-from fourtier.schema.conversations import DELETE_CONVERSATION, DeleteConversationRequest
 from fourtier.schema.erasure import EraseRequest, EraseResponse
 from fourtier.schema.opt_out import OptOutRequest, OptOutResponse
 from tests.memory.archive.test_archive_service import (
@@ -145,21 +144,6 @@ async def test_all_of_a_run_goes_with_one_part_of_it(flow: RunningFlow) -> None:
     await tell(flow, asked, turn(2, "I like coffee."))
     await archived(flow, 2)
     assert await contents(flow, "hide barn", legs=("words", "window")) == set()
-
-
-async def test_a_conversation_whose_record_is_deleted_leaves_the_archive(
-    tmp_path: Path,
-) -> None:
-    services: dict[str, dict[str, Any]] = {"embeddings": {}, "archive": {}, "conversations": {}}
-    async with running_flow(tmp_path, services) as flow:
-        await tell(flow, turn(1, "First."), turn(2, "Other.", conversation_id="c2"))
-        await archived(flow, 2)
-        request = DeleteConversationRequest(user="ann", conversation_id="c1")
-        assert (await flow.caller.call(DELETE_CONVERSATION, request)).deleted
-        await archived(flow, 1)
-        await tell(flow, turn(1, "First."), turn(3, "More.", conversation_id="c2"))
-        await archived(flow, 2)
-        assert await contents(flow, "anything", legs=("meaning",)) == {"Other.", "More."}
 
 
 async def test_of_who_has_opted_out_nothing_is_archived_or_found(flow: RunningFlow) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from fourtier.client import client_on
 from fourtier.schema.archive import ERASE_ARCHIVE, OPT_OUT_ARCHIVE
-from fourtier.schema.conversations import DELETE_CONVERSATION, DeleteConversationRequest
 from fourtier.schema.erasure import EraseRequest, EraseResponse
 from fourtier.schema.message import Scope
 from fourtier.schema.opt_out import OptOutRequest
@@ -116,12 +115,11 @@ async def test_a_name_that_a_conversation_has_too(flow: RunningFlow) -> None:
 
 
 async def test_a_deleted_conversation_takes_no_document(tmp_path: Path) -> None:
-    async with running_flow(tmp_path, SERVICES | {"conversations": {}}) as flow:
+    async with running_flow(tmp_path, SERVICES) as flow:
         await store(flow, part(["Read."], document="c1"))
         await tell(flow, turn(1, "Said."))
         await archived(flow, 2)
-        request = DeleteConversationRequest(user="ann", conversation_id="c1")
-        await flow.caller.call(DELETE_CONVERSATION, request)
+        await erase(flow, conversation_id="c1")
         await archived(flow, 1)
         assert await read(flow, "c1") == ["Read."]
 

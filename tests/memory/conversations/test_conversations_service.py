@@ -8,14 +8,15 @@ import pytest
 from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.agent import INVOCATION_ENDED, AgentStep
 from fourtier.schema.conversations import (
-    DELETE_CONVERSATION,
     DIALOGUE_RECORDED,
     LIST_CONVERSATIONS,
-    DeleteConversationRequest,
     ListConversationsRequest,
     ListConversationsResponse,
 )
+from fourtier.schema.erasure import ERASE_CONVERSATIONS
+from fourtier.schema.message import Scope
 from tests.memory.conversations.support import START, end, record, run, turn, update
+from tests.support.erasing import erase
 from tests.support.flow import RunningFlow, running_flow
 from tests.support.waiting import wait_until
 
@@ -42,11 +43,8 @@ async def listed(
 
 
 async def delete(caller: Caller, *, user: str = "ann", conversation_id: str = "c1") -> bool:
-    answered = await caller.call(
-        DELETE_CONVERSATION,
-        DeleteConversationRequest(user=user, conversation_id=conversation_id),
-    )
-    return answered.deleted
+    scope = Scope(user, "default")
+    return await erase(caller, ERASE_CONVERSATIONS, scope, conversation_id=conversation_id) > 0
 
 
 async def until_recorded(caller: Caller, number: int, conversation_id: str = "c1") -> None:

@@ -12,9 +12,11 @@ from fourtier.engines.timestamps import parse_time
 from fourtier.memory.conversations.forgetting import Forgetting
 from fourtier.memory.conversations.records import ConversationKey, InvocationRecord
 from fourtier.memory.conversations.store import SCHEMA, ConversationStore
+from fourtier.memory.tombstones.selection import Selection
 from fourtier.runtime.rpc.envelope import new_id
 from fourtier.runtime.service.stores.graph import GraphStore
 from fourtier.schema.agent import InvocationEnded
+from fourtier.schema.erasure import EraseRequest
 from fourtier.schema.message import Scope
 from tests.cluster.servers import SERVERS
 from tests.memory.conversations.support import START, run
@@ -28,6 +30,16 @@ WHERE i.scope = $scope AND NOT EXISTS { MATCH (c:Conversation)-[:INVOLVED]->(i) 
 RETURN i.invocation_id AS id
 """
 OF_SCOPE = "MATCH (n) WHERE n.scope = $scope RETURN n.id AS id"
+
+
+async def forget(forgetting: Forgetting, key: ConversationKey, at: datetime) -> bool:
+    """Forget a conversation; returns whether there was any of it."""
+    request = EraseRequest(
+        user=key.scope.user,
+        collection=key.scope.collection,
+        conversation_id=key.conversation_id,
+    )
+    return bool(await forgetting.erase(key.scope, Selection.of(request), at))
 
 
 @pytest.fixture(params=GRAPHS)
@@ -51,7 +63,7 @@ async def test_a_deletion_leaves_no_invocation_without_a_conversation(graph: Gra
         names = [f"run {turn} {number}" for number in range(len(replicas))]
         await append(replicas[0], names[0])
         *_, found = await asyncio.gather(
-            *map(append, replicas[1:], names[1:]), replicas[0].forget(key, datetime.now(UTC))
+            *map(append, replicas[1:], names[1:]), forget(replicas[0], key, datetime.now(UTC))
         )
         deleted.append(found)
 
@@ -61,7 +73,7 @@ async def test_a_deletion_leaves_no_invocation_without_a_conversation(graph: Gra
         assert left <= set(names[1:])
 
     assert all(deleted)
-    await replicas[0].forget(key, datetime.now(UTC))
+    await forget(replicas[0], key, datetime.now(UTC))
     assert await graph.read(key.scope, OF_SCOPE) == []
 
 
@@ -100,7 +112,7 @@ async def test_what_is_added_while_a_deletion_waits_keeps_its_conversation(tmp_p
 
         interrupted.before_call(DELETE_EMPTY, add)
         forgetting = Forgetting(ConversationStore(interrupted), interrupted)
-        deleting = asyncio.create_task(forgetting.forget(key, datetime.now(UTC)))
+        deleting = asyncio.create_task(forget(forgetting, key, datetime.now(UTC)))
         await wait_until(blocked)
         await adding[0].commit()
         assert await deleting
@@ -144,7 +156,7 @@ async def test_what_is_added_while_the_conversation_is_deleted_begins_it_again(
     replicas: tuple[Interrupted, ConversationStore, ConversationStore],
 ) -> None:
     graph, one, other = replicas
-    graph.before_call(WRITE, lambda: Forgetting(other, other._graph).forget(KEY, START))
+    graph.before_call(WRITE, lambda: forget(Forgetting(other, other._graph), KEY, START))
     await record(one, run("second"))
 
     assert await recorded(one) == [("second", "Yes.")]
@@ -154,7 +166,7 @@ async def test_what_is_replaced_while_the_conversation_is_deleted_begins_it_agai
     replicas: tuple[Interrupted, ConversationStore, ConversationStore],
 ) -> None:
     graph, one, other = replicas
-    graph.before_call(CONVERSATIONS, lambda: Forgetting(other, other._graph).forget(KEY, START))
+    graph.before_call(CONVERSATIONS, lambda: forget(Forgetting(other, other._graph), KEY, START))
     await record(one, run("first", answer="No."))
 
     assert await recorded(one) == [("first", "No.")]

@@ -13,14 +13,10 @@ from fourtier.runtime.errors import CallFailedError
 from fourtier.runtime.rpc.caller import Caller
 from fourtier.runtime.rpc.envelope import SENT_AT, properties_for
 from fourtier.schema.episodes import (
-    DELETE_EPISODE,
-    DELETE_EPISODES,
     GET_EPISODE,
     LIST_EPISODES,
     RETRIEVE_EPISODES,
     STORE_EPISODE,
-    DeleteEpisodeRequest,
-    DeleteEpisodesRequest,
     Episode,
     GetEpisodeRequest,
     ListEpisodesRequest,
@@ -30,7 +26,9 @@ from fourtier.schema.episodes import (
     StoreEpisodeRequest,
     StoreEpisodeResponse,
 )
-from fourtier.schema.message import Vector
+from fourtier.schema.erasure import ERASE_EPISODES
+from fourtier.schema.message import Scope, Vector
+from tests.support.erasing import erase
 from tests.support.flow import running_flow
 from tests.support.waiting import wait_until
 
@@ -237,22 +235,20 @@ async def test_nothing_is_seen_changed_or_deleted_from_another_scope(caller: Cal
     assert theirs.episode.goal == "Repair the bicycle"
     other = GetEpisodeRequest(user="ann", collection="work", episode_id="same")
     assert (await caller.call(GET_EPISODE, other)).episode is None
-    gone = await caller.call(DELETE_EPISODES, DeleteEpisodesRequest(user="bob"))
-    assert gone.deleted == 1
+    assert await erase(caller, ERASE_EPISODES, Scope("bob", "default"), everything=True) == 1
     assert (await listed(caller, user="ann")).total == 1
 
 
 async def test_one_is_deleted_and_then_all(caller: Caller) -> None:
     for number in range(3):
         await store(caller, f"Task number {number}", episode_id=f"e{number}")
-    request = DeleteEpisodeRequest(user="ann", episode_id="e1")
+    ann = Scope("ann", "default")
 
-    assert (await caller.call(DELETE_EPISODE, request)).deleted
-    assert not (await caller.call(DELETE_EPISODE, request)).deleted
+    assert await erase(caller, ERASE_EPISODES, ann, ids=("e1",)) == 1
+    assert await erase(caller, ERASE_EPISODES, ann, ids=("e1",)) == 0
     assert {episode.id for episode in (await listed(caller)).episodes} == {"e0", "e2"}
-    gone = await caller.call(DELETE_EPISODES, DeleteEpisodesRequest(user="ann"))
-    assert gone.deleted == 2
-    assert (await caller.call(DELETE_EPISODES, DeleteEpisodesRequest(user="ann"))).deleted == 0
+    assert await erase(caller, ERASE_EPISODES, ann, everything=True) == 2
+    assert await erase(caller, ERASE_EPISODES, ann, everything=True) == 0
     assert (await listed(caller)).total == 0
 
 

@@ -8,12 +8,10 @@ import pytest
 
 from fourtier.runtime.rpc.caller import Caller
 from fourtier.schema.episodes import (
-    DELETE_EPISODE,
     GET_EPISODE,
     LIST_EPISODES,
     RETRIEVE_EPISODES,
     STORE_EPISODE,
-    DeleteEpisodeRequest,
     Episode,
     GetEpisodeRequest,
     ListEpisodesRequest,
@@ -21,7 +19,10 @@ from fourtier.schema.episodes import (
     RetrieveEpisodesRequest,
     StoreEpisodeRequest,
 )
+from fourtier.schema.erasure import ERASE_EPISODES
+from fourtier.schema.message import Scope
 from tests.memory.episodes.test_episodes_service import START, services
+from tests.support.erasing import erase
 from tests.support.flow import running_flow
 
 VAGUE = "Hi! I'd like to cancel my reservation."
@@ -129,7 +130,7 @@ async def test_a_failure_says_what_the_success_did_and_no_more_once_that_is_dele
     assert read.episode is not None
     assert read.episode.comparison == ""
 
-    await caller.call(DELETE_EPISODE, DeleteEpisodeRequest(user="ann", episode_id="good"))
+    await erase(caller, ERASE_EPISODES, Scope("ann", "default"), ids=("good",))
     (alone,) = await search(caller, ASKED)
     assert (alone.comparison, alone.compared_with) == ("", "")
 

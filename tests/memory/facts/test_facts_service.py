@@ -9,23 +9,21 @@ import pytest
 
 from fourtier.runtime.errors import CallFailedError
 from fourtier.runtime.rpc.caller import Caller
+from fourtier.schema.erasure import ERASE_FACTS
 from fourtier.schema.facts import (
-    FORGET_FACT,
-    FORGET_FACTS,
     GET_FACT,
     LIST_FACTS,
     RETRIEVE_FACTS,
     STORE_FACT,
     Fact,
-    ForgetFactRequest,
-    ForgetFactsRequest,
     GetFactRequest,
     ListFactsRequest,
     RetrieveFactsRequest,
     StoreFactRequest,
     StoreFactResponse,
 )
-from fourtier.schema.message import Vector
+from fourtier.schema.message import Scope, Vector
+from tests.support.erasing import erase
 from tests.support.flow import running_flow
 from tests.support.waiting import wait_until
 
@@ -114,9 +112,8 @@ async def test_forgetting_the_newest_brings_the_older_back(caller: Caller) -> No
     old = await store(caller, "My Hawaii budget is 10,000 dollars", day=1)
     new = await store(caller, "My Hawaii budget is 12,000 dollars", day=2)
 
-    answer = await caller.call(FORGET_FACT, ForgetFactRequest(user="ann", fact_id=new.fact_id))
+    assert await erase(caller, ERASE_FACTS, Scope("ann", "default"), ids=(new.fact_id,)) == 1
 
-    assert answer.forgotten
     assert [fact.id for fact in await search(caller, "budget")] == [old.fact_id]
     assert (
         await caller.call(GET_FACT, GetFactRequest(user="ann", fact_id=new.fact_id))
@@ -130,9 +127,9 @@ async def test_nothing_is_seen_or_forgotten_from_another_scope(caller: Caller) -
     assert await search(caller, "budget", user="bob") == []
     theirs = await caller.call(GET_FACT, GetFactRequest(user="bob", fact_id=mine.fact_id))
     assert theirs.fact is None
-    answer = await caller.call(FORGET_FACT, ForgetFactRequest(user="bob", fact_id=mine.fact_id))
-    assert not answer.forgotten
-    assert (await caller.call(FORGET_FACTS, ForgetFactsRequest(user="bob"))).forgotten == 0
+    bob = Scope("bob", "default")
+    assert await erase(caller, ERASE_FACTS, bob, ids=(mine.fact_id,)) == 0
+    assert await erase(caller, ERASE_FACTS, bob, everything=True) == 0
     assert len(await search(caller, "budget", user="ann")) == 1
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from fourtier.client import InvalidRequestError, client_on
+from fourtier.schema.erasure import ERASE_FACTS
 from fourtier.schema.facts import (
     LIST_NAMES,
     ListNamesRequest,
@@ -12,6 +13,7 @@ from fourtier.schema.facts import (
 )
 from fourtier.schema.message import Scope
 from fourtier.schema.opt_out import OPT_OUT_FACTS, OptOutRequest
+from tests.support.erasing import erase
 from tests.support.flow import running_flow
 
 ANN, BOB = Scope("ann", "default"), Scope("bob", "default")
@@ -37,7 +39,7 @@ async def test_names_are_listed_searched_by_and_forgotten(tmp_path: Path) -> Non
         found = await client.facts.search(ANN, "rain", mentions=["caroline", "INGRID"])
         assert {fact.content for fact in found} == {"I met Ingrid in Bergen", "It rains all day"}
 
-        await client.facts.forget(ANN, stored.fact_id)
+        await erase(client.caller, ERASE_FACTS, ANN, ids=(stored.fact_id,))
         assert {each.name for each in await client.facts.names(ANN)} == {"Bergen", "Caroline"}
 
         await flow.caller.call(OPT_OUT_FACTS, OptOutRequest(user="ann", opted_out=True))

@@ -27,7 +27,7 @@ def only(*queues: Queue) -> Finding:
 
 
 def test_without_a_backlog_there_is_one_line() -> None:
-    finding = only(queue(), queue("facts.forget"), queue("agent.request", "agent"))
+    finding = only(queue(), queue("facts.erase"), queue("agent.request", "agent"))
     assert (finding.what, finding.well) == ("queues", True)
     assert finding.found == "nothing waits in 3 of 3"
 
@@ -63,7 +63,7 @@ def test_empty_queues_of_one_kind_share_a_line() -> None:
         [
             queue(),
             queue("agent.request", "agent", versions=()),
-            queue("facts.forget", versions=()),
+            queue("facts.erase", versions=()),
             queue("a", exists=False),
             queue("b", exists=False),
         ],

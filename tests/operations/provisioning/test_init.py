@@ -96,7 +96,7 @@ async def test_a_dry_run_prints_the_plan_and_changes_nothing(fourtier: Command, 
     assert "bus namespace acme/prod would be made" in lines
     assert "bus topic facts.store would be made for facts" in lines
     assert "bus topic dead-letters.facts would be made for operator; 90 days" in lines
-    assert "13 would be made, 2 is there." in lines
+    assert "11 would be made, 2 is there." in lines
 
 
 async def test_what_is_planned_is_made(fourtier: Command, flow: str) -> None:
@@ -110,7 +110,7 @@ async def test_what_is_planned_is_made(fourtier: Command, flow: str) -> None:
             lambda: fourtier("init", flow, FOURTIER_BUS_ADMIN_URL=server.url)
         )
     assert code == 0, said
-    assert said.endswith("13 made, 2 is there.\n")
+    assert said.endswith("11 made, 2 is there.\n")
     changed = [path for method, path in server.asked if method != "GET"]
     assert changed[:2] == ["/admin/v2/tenants/acme", "/admin/v2/namespaces/acme/prod"]
     assert "/admin/v2/persistent/acme/prod/facts.store/subscription/facts" in changed

@@ -84,7 +84,6 @@ async def test_everything_is_made_and_a_repetition_changes_nothing(
     hearing = ["archive", "conversations", "extraction"]
     assert await groups(raw, namespace, "invocation.ended") == hearing
     assert await groups(raw, namespace, "page.closed") == ["memoriser"]
-    assert await groups(raw, namespace, "conversations.delete") == ["archive", "conversations"]
     assert await groups(raw, namespace, "dead-letters.agent") == ["operator"]
 
 

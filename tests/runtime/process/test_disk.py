@@ -84,7 +84,7 @@ def process_plan(data: Path, reserve: int) -> ProcessPlan:
     return ProcessPlan(
         flow="small",
         bus=BusConfig("memory://", "fourtier", "small", data, 0),
-        host=HostPlan({}, stores, data, settings),
+        host=HostPlan({}, (), stores, data, settings),
         health_port=0,
     )
 

@@ -76,7 +76,11 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ProcessPlan:
         flow="laptop",
         bus=BusConfig("embedded", "fourtier", "laptop", tmp_path, 0),
         host=HostPlan(
-            {"echo": Parameters()}, FlowStores(EnginesConfig(), Settings()), tmp_path, Settings()
+            {"echo": Parameters()},
+            ("echo",),
+            FlowStores(EnginesConfig(), Settings()),
+            tmp_path,
+            Settings(),
         ),
         health_port=0,
     )

@@ -69,6 +69,7 @@ def services(monkeypatch: pytest.MonkeyPatch) -> dict[str, type[Service]]:
 def plan(data: Path, *names: str) -> HostPlan:
     return HostPlan(
         {name: Parameters() for name in names},
+        names,
         FlowStores(EnginesConfig(), Settings()),
         data,
         Settings(),

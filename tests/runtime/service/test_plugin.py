@@ -13,11 +13,13 @@ from typing import Any
 
 import pytest
 
+from fourtier.client import client_on
 from fourtier.engines.graph.neo4j import open_neo4j
 from fourtier.flows.model import read_flow
 from fourtier.flows.plan import process_plan
 from fourtier.flows.provisioning import bus_needs
 from fourtier.operations.doctor.diagnosis import diagnose
+from fourtier.operations.flow_check import check_flow
 from fourtier.operations.provisioning import provision
 from fourtier.operations.topics import list_topics
 from fourtier.runtime.errors import StartupError
@@ -27,6 +29,7 @@ from fourtier.runtime.service.registry import load_service, service_names
 from fourtier.runtime.service.stores.graph import Statement
 from fourtier.runtime.service.stores.schemas import GraphSchema
 from fourtier.runtime.settings import Settings
+from fourtier.schema.message import Scope
 from tests.cluster.servers import SERVERS
 from tests.support.process import FOURTIER
 from tests.support.qdrant import shared_qdrant
@@ -79,12 +82,28 @@ def test_its_topics_are_listed_and_provisioned(flow: str) -> None:
     assert "rain" in service_names()
     assert {(row.topic, row.kind) for row in list_topics(["rain"])} == {
         ("rain.ask", "call"),
+        ("rain.erase", "call"),
         ("rain.fell", "event"),
         ("rain.status", "call"),
+        ("flow.services", "call"),
     }
     needs = bus_needs(read_flow(flow))
-    assert needs.groups == {"rain.fell": ["rain"]}
+    assert needs.groups == {"rain.erase": ["rain"], "rain.fell": ["rain"]}
     assert needs.dead_letters["dead-letters.rain"] == ["operator"]
+
+
+async def test_a_service_whose_stores_forgetting_does_not_reach_is_named(
+    flow: str, plugin: Path
+) -> None:
+    assert not [each for each in check_flow(read_flow(flow)) if "forgetting" in each]
+    for name in [name for name in sys.modules if name.startswith("rain_plugin")]:
+        del sys.modules[name]
+    file = plugin / "rain_plugin/service.py"
+    file.write_text(file.read_text().replace('    @answer(erasure("rain"))\n', ""))
+
+    (warning,) = [each for each in check_flow(read_flow(flow)) if "forgetting" in each]
+
+    assert warning.startswith("services.rain: it has stores and handles no rain.erase")
 
 
 @pytest.mark.usefixtures("plugin")
@@ -138,12 +157,13 @@ async def test_it_runs_in_a_flow_and_the_doctor_finds_it(
     settings = Settings(data=tmp_path / "data", bus_port=0, health_port=0)
     async with flow_process(process_plan(read_flow(flow), settings)) as process:
         await let_it_rain(process)
+        await forget_what_bob_read(process)
         findings = {finding.what: finding for finding in await diagnose(flow, 60)}
 
     assert (tmp_path / "data/rain/graph.lbug").is_file()
     assert findings["rain"].well
     assert findings["rain"].found.startswith("answers in")
-    assert findings["stores of rain"].found == "3 readings in the graph"
+    assert findings["stores of rain"].found == "2 readings in the graph"
 
 
 #: Who read the gauge, where, how much, and what was remarked.
@@ -172,3 +192,12 @@ async def let_it_rain(process: FlowProcess) -> None:
         await wait_until(partial(fallen, "bob", 90))
         answered = await asked("ann", "Was there a storm?")
         assert answered.remarks == (READ[0][3], READ[1][3])  # and no word of bob's
+
+
+async def forget_what_bob_read(process: FlowProcess) -> None:
+    bob = Scope("bob", "default")
+    async with client_on(process.bus) as client:
+        would = await client.forget.everything(bob, dry_run=True)
+        assert {name: part.number for name, part in would.others.items()} == {"rain": 1}
+        assert await client.forget.everything(bob) == would
+        assert (await client.forget.everything(bob)).number == 0

@@ -57,10 +57,15 @@ class ChatForgetting:
         done = await self._client.forget.facts(self._scope, chosen)
         gone = await self._forget_letters(about_facts(self._scope, chosen))
         self._shown = ()
-        print_text(
-            f"Forgotten for good: {counted(done.facts.number, 'fact')}, "
-            f"{counted(done.conversations.number, 'exchange')} of conversations, "
-            f"{counted(done.episodes.number, 'episode')}, "
-            f"{counted(done.archive.number, 'entry', 'entries')} of the archive, "
-            f"{counted(gone.removed, 'dead letter')}."
-        )
+        parts = [
+            counted(done.facts.number, "fact"),
+            f"{counted(done.conversations.number, 'exchange')} of conversations",
+            counted(done.episodes.number, "episode"),
+            f"{counted(done.archive.number, 'entry', 'entries')} of the archive",
+            *(
+                f"{counted(part.number, 'memory', 'memories')} of {service}"
+                for service, part in done.others.items()
+            ),
+            counted(gone.removed, "dead letter"),
+        ]
+        print_text(f"Forgotten for good: {', '.join(parts)}.")

@@ -249,6 +249,9 @@ def _show(would: "Forgotten", letters: int) -> None:
         ("exchange in conversations", "exchanges in conversations"): would.conversations,
         ("run in working memory", "runs in working memory"): would.working_memory,
         ("entry of the archive", "entries of the archive"): would.archive,
+    } | {
+        (f"memory of {service}", f"memories of {service}"): part
+        for service, part in would.others.items()
     }
     for (one, many), part in kinds.items():
         if part.number:

@@ -133,32 +133,6 @@ def add_fact(
         print_text(f"  it replaces {older}")
 
 
-@facts.command(
-    "forget", epilog="Example: fourtier facts forget 4fa171d9-03a8-5198-9c2b-a08930b4330f"
-)
-def forget_fact(
-    user: User,
-    fact_id: Annotated[str, typer.Argument(help="As `fourtier facts list` shows it.")] = "",
-    collection: Collection = DEFAULT_COLLECTION,
-    flow: FlowName = DEFAULT_FLOW,
-    everything: Annotated[
-        bool, typer.Option("--all", help="All facts of this user and collection.")
-    ] = False,
-) -> None:
-    """Forget one fact, or all of a user's collection with --all."""
-    scope = _scope(user, collection)
-    if bool(fact_id) == everything:
-        raise typer.BadParameter("name one fact by its id, or say --all")
-    if everything:
-        typer.confirm(f"Forget ALL facts of {user}/{collection}?", abort=True)
-        number = with_client(flow, lambda client: client.facts.forget_all(scope))
-        print_text(f"Forgot {counted(number, 'fact')}.")
-    elif with_client(flow, lambda client: client.facts.forget(scope, fact_id)):
-        print_text("Forgot it.")
-    else:
-        raise _not_found(f"fact {fact_id}", scope)
-
-
 @facts.command("reindex", epilog="Example: fourtier facts reindex --flow cluster")
 def reindex(flow: FlowName = DEFAULT_FLOW) -> None:
     """Write the index of all facts of all users from the graph, with the present embedding model.

@@ -24,7 +24,7 @@ from fourtier.memory.archive.valid_memos import ValidMemos
 from fourtier.memory.retention.opt_outs import OptOuts
 from fourtier.memory.retention.opting_out import change_opt_out
 from fourtier.memory.retention.policy import Retention
-from fourtier.memory.tombstones.selection import Selection, answer_erase
+from fourtier.memory.tombstones.selection import answer_erase
 from fourtier.memory.tombstones.store import Tombstones
 from fourtier.models.embeddings.client import embed_by
 from fourtier.runtime.privacy.redactor import Privacy
@@ -71,10 +71,8 @@ from fourtier.schema.archive import (
 )
 from fourtier.schema.conversations import (
     CONVERSATION_ENDED,
-    DELETE_CONVERSATION,
     DIALOGUE_RECORDED,
     ConversationEnded,
-    DeleteConversationRequest,
     DialogueTurn,
 )
 from fourtier.schema.erasure import EraseRequest, EraseResponse
@@ -198,17 +196,6 @@ class ArchiveService(Service):
         """Close the page of a conversation that has ended."""
         source = Source(event.scope, "conversation", event.conversation_id)
         await self._announcing.announce(await self._store.close_page(source))
-
-    @on(DELETE_CONVERSATION.topic)
-    async def delete_conversation(self, request: DeleteConversationRequest) -> None:
-        """Delete what was said in a conversation whose record is deleted."""
-        wanted = EraseRequest(
-            user=request.user,
-            collection=request.collection,
-            conversation_id=request.conversation_id,
-        )
-        sent_at = current_envelope().sent_at
-        await self._writer.erase(request.scope, Selection.of(wanted), sent_at)
 
     @answer(SEARCH_ARCHIVE)
     async def search(self, request: SearchArchiveRequest) -> SearchArchiveResponse:

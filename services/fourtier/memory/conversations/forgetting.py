@@ -6,7 +6,7 @@ from datetime import datetime
 
 from fourtier.engines.graph.queries import load_queries, over
 from fourtier.engines.timestamps import as_text
-from fourtier.memory.conversations.records import ConversationKey, InvocationRecord, in_prompt
+from fourtier.memory.conversations.records import InvocationRecord, in_prompt
 from fourtier.memory.conversations.store import TOMBSTONES, ConversationStore
 from fourtier.memory.retention.opt_outs import OptOuts
 from fourtier.memory.tombstones.selection import Selection
@@ -62,16 +62,6 @@ class Forgetting:
 
         when = [_said(record) for record in records]
         return await store_unless_forgotten(self._tombstones, when, store=store, take_out=take_out)
-
-    async def forget(self, key: ConversationKey, at: datetime) -> bool:
-        """Forget what was said in a conversation until then; whether there was any."""
-        subject = Subject(key.scope, "conversation", (key.conversation_id,))
-        await self._tombstones.add([subject], at)
-        exchanges = [
-            each async for each in self._exchanges(key.scope, at) if each.conversation == key.id
-        ]
-        await self._delete(key.scope, exchanges)
-        return bool(exchanges)
 
     async def selected(self, scope: Scope, selection: Selection, until: datetime) -> list[Exchange]:
         """The invocations that a selection names or fits, of what was said until then."""

@@ -33,7 +33,6 @@ from fourtier.runtime.service import (
 from fourtier.runtime.service.stores.graph import GraphStore
 from fourtier.schema.agent import INVOCATION_ENDED, InvocationEnded
 from fourtier.schema.conversations import (
-    DELETE_CONVERSATION,
     DIALOGUE_RECORDED,
     END_CONVERSATION,
     GET_CONVERSATION,
@@ -41,8 +40,6 @@ from fourtier.schema.conversations import (
     LIST_CONVERSATIONS,
     UPDATE_CONVERSATION,
     ConversationMemory,
-    DeleteConversationRequest,
-    DeleteConversationResponse,
     DialogueTurn,
     EndConversationRequest,
     EndConversationResponse,
@@ -250,14 +247,6 @@ class ConversationsService(Service):
     async def end(self, request: EndConversationRequest) -> EndConversationResponse:
         """End a conversation."""
         return EndConversationResponse(ended=await self._ending.end(ConversationKey.of(request)))
-
-    @answer(DELETE_CONVERSATION)
-    async def delete(self, request: DeleteConversationRequest) -> DeleteConversationResponse:
-        """Delete a conversation; what was said in it later stays."""
-        deleted = await self._forgetting.forget(
-            ConversationKey.of(request), current_envelope().sent_at
-        )
-        return DeleteConversationResponse(deleted=deleted)
 
     @answer(ERASE_CONVERSATIONS)
     async def erase(self, request: EraseRequest) -> EraseResponse:

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field
 
@@ -17,7 +17,7 @@ from fourtier.memory.retention.opt_outs import OptOuts
 from fourtier.memory.retention.opting_out import change_opt_out
 from fourtier.memory.retention.parameters import CENTURY, RetentionParameters
 from fourtier.memory.retention.policy import Retention
-from fourtier.memory.tombstones.selection import Selection, answer_erase
+from fourtier.memory.tombstones.selection import answer_erase
 from fourtier.memory.tombstones.store import Tombstones
 from fourtier.models.embeddings.client import embed_by
 from fourtier.runtime.privacy.redactor import Privacy
@@ -33,16 +33,10 @@ from fourtier.runtime.service import (
 )
 from fourtier.runtime.service.stores.vectors import VectorStore
 from fourtier.schema.episodes import (
-    DELETE_EPISODE,
-    DELETE_EPISODES,
     GET_EPISODE,
     LIST_EPISODES,
     RETRIEVE_EPISODES,
     STORE_EPISODE,
-    DeleteEpisodeRequest,
-    DeleteEpisodeResponse,
-    DeleteEpisodesRequest,
-    DeleteEpisodesResponse,
     Episode,
     GetEpisodeRequest,
     GetEpisodeResponse,
@@ -54,7 +48,6 @@ from fourtier.schema.episodes import (
     StoreEpisodeResponse,
 )
 from fourtier.schema.erasure import ERASE_EPISODES, Erased, EraseRequest, EraseResponse
-from fourtier.schema.message import Scoped
 from fourtier.schema.opt_out import OPT_OUT_EPISODES, OptOutRequest, OptOutResponse
 from fourtier.schema.status import StoreCount
 
@@ -191,17 +184,6 @@ class EpisodesService(Service):
         episodes, total = await self._store.page(request.scope, request.limit, request.offset)
         return ListEpisodesResponse(episodes=tuple(episodes), total=total)
 
-    @answer(DELETE_EPISODE)
-    async def delete(self, request: DeleteEpisodeRequest) -> DeleteEpisodeResponse:
-        """Delete one episode."""
-        deleted = await self._erase(request, ids=(request.episode_id,))
-        return DeleteEpisodeResponse(deleted=bool(deleted))
-
-    @answer(DELETE_EPISODES)
-    async def delete_scope(self, request: DeleteEpisodesRequest) -> DeleteEpisodesResponse:
-        """Delete all episodes of a scope."""
-        return DeleteEpisodesResponse(deleted=len(await self._erase(request, everything=True)))
-
     @answer(ERASE_EPISODES)
     async def erase(self, request: EraseRequest) -> EraseResponse:
         """Forget the episodes that are selected."""
@@ -217,11 +199,6 @@ class EpisodesService(Service):
             scopes=self._usage.scopes,
             memories=self._episodes,
         )
-
-    async def _erase(self, request: Scoped, **selected: Any) -> Sequence[Episode]:
-        wanted = EraseRequest(user=request.user, collection=request.collection, **selected)
-        sent_at = current_envelope().sent_at
-        return await self._episodes.erase(request.scope, Selection.of(wanted), sent_at)
 
 
 def _erased(episode: Episode) -> Erased:

@@ -30,18 +30,12 @@ from fourtier.runtime.service import (
 )
 from fourtier.schema.erasure import ERASE_FACTS, Erased, EraseRequest, EraseResponse
 from fourtier.schema.facts import (
-    FORGET_FACT,
-    FORGET_FACTS,
     GET_FACT,
     LIST_FACTS,
     LIST_NAMES,
     REINDEX_FACTS,
     RETRIEVE_FACTS,
     STORE_FACT,
-    ForgetFactRequest,
-    ForgetFactResponse,
-    ForgetFactsRequest,
-    ForgetFactsResponse,
     GetFactRequest,
     GetFactResponse,
     ListFactsRequest,
@@ -230,21 +224,6 @@ class FactsService(Service):
             names=tuple(MentionedName(name=each.name, facts=each.facts) for each in page),
             total=len(found),
         )
-
-    @answer(FORGET_FACT)
-    async def forget(self, request: ForgetFactRequest) -> ForgetFactResponse:
-        """Delete one fact."""
-        return ForgetFactResponse(
-            forgotten=await self._store.forget(
-                request.scope, request.fact_id, current_envelope().sent_at
-            )
-        )
-
-    @answer(FORGET_FACTS)
-    async def forget_scope(self, request: ForgetFactsRequest) -> ForgetFactsResponse:
-        """Delete all facts of a scope."""
-        sent_at = current_envelope().sent_at
-        return ForgetFactsResponse(forgotten=await self._store.forget_scope(request.scope, sent_at))
 
     @answer(ERASE_FACTS)
     async def erase(self, request: EraseRequest) -> EraseResponse:

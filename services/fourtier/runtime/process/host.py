@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +14,11 @@ from fourtier.runtime.privacy.redactor import Privacy
 from fourtier.runtime.rpc.caller import Caller, open_caller
 from fourtier.runtime.rpc.dead_letter_queue import OPERATOR, dead_letter_address
 from fourtier.runtime.rpc.limits import Limits
+from fourtier.runtime.rpc.routes import Route
 from fourtier.runtime.rpc.server import Server
 from fourtier.runtime.service.context import Parameters, ServiceContext
 from fourtier.runtime.service.declaration import Service
+from fourtier.runtime.service.flow_services import GROUP, flow_services_route
 from fourtier.runtime.service.registry import load_service
 from fourtier.runtime.service.status import status_route
 from fourtier.runtime.service.stores.opening import StoreOpener
@@ -33,17 +35,24 @@ class HostPlan:
     """What to run.
 
     Attributes:
-        services: name to parameters.
+        services: those of this process, name to parameters.
+        flow_services: all services of the flow, in whichever process they run.
         stores: opens what the services keep.
         data: the flow's data directory.
     """
 
     services: Mapping[str, Parameters]
+    flow_services: Sequence[str]
     stores: StoreOpener
     data: Path
     settings: Settings
     limits: Limits = Limits()
     privacy: PrivacyPolicy = PrivacyPolicy()
+
+    @property
+    def answers_for_flow(self) -> bool:
+        """Whether this process says which services the flow has: the one of the first service."""
+        return any(name in self.services for name in self.flow_services[:1])
 
 
 class Host:
@@ -67,10 +76,17 @@ class Host:
 
         An event for each is set when it is subscribed.
         """
+        return self._serve(bus, name, [*service.routes(), status_route(name, service)])
+
+    def serve_flow(self, bus: Bus, services: Iterable[type[Service]]) -> Sequence[asyncio.Event]:
+        """Begin to answer which services the flow has; as `serve`."""
+        return self._serve(bus, GROUP, [flow_services_route(services)])
+
+    def _serve(self, bus: Bus, name: str, routes: Iterable[Route]) -> Sequence[asyncio.Event]:
         server = Server(bus, name, self._limits, self._privacy)
         events: list[asyncio.Event] = []
         tasks: list[asyncio.Task[None]] = []
-        for route in (*service.routes(), status_route(name, service)):
+        for route in routes:
             subscribed = asyncio.Event()
             events.append(subscribed)
             serving = server.serve(route, subscribed)
@@ -175,6 +191,8 @@ async def run_services(bus: Bus, plan: HostPlan) -> AsyncGenerator[Host]:
         host = Host(caller, plan.limits, plan.privacy)
         stack.push_async_callback(host.stop)  # before what the services have open is closed
         events: list[asyncio.Event] = []
+        if plan.answers_for_flow:
+            events += host.serve_flow(bus, map(load_service, plan.flow_services))
         for name, service in services.items():
             await bus.create_group(dead_letter_address(name), OPERATOR)
             events += host.serve(bus, name, service)

@@ -28,7 +28,7 @@ from fourtier.schema.message import Metadata
 from fourtier.tools.contract import RunContext, ToolError
 
 if TYPE_CHECKING:
-    from fourtier.client.forgetting import Forgotten
+    from fourtier.client.forgotten import Forgotten
 
 #: Memories in one preview.
 _MAX_SHOWN = 10
@@ -230,4 +230,8 @@ def _counts(done: "Sequence[Forgotten]", *more: "Forgotten") -> str:
         "exchanges of conversations": sum(each.conversations.number for each in every),
         "entries of the archive": sum(each.archive.number for each in every),
     }
+    for each in every:
+        for service, part in each.others.items():
+            kind = f"memories of {service}"
+            parts[kind] = parts.get(kind, 0) + part.number
     return ", ".join(f"{number} {kind}" for kind, number in parts.items() if number) or "nothing"
