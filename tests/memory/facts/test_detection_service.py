@@ -106,6 +106,30 @@ async def test_facts_are_stored_while_the_model_is_away_and_compared_after_a_res
             await wait_until(superseded)
 
 
+async def test_facts_are_compared_once_the_model_is_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compare, failures = LazyCrossEncoder.__call__, 0
+
+    def failing_once(self: LazyCrossEncoder, *given: Any) -> Any:
+        nonlocal failures
+        failures += 1
+        if failures == 1:
+            raise StartupError("the bundled model has another digest")
+        return compare(self, *given)
+
+    monkeypatch.setattr("fourtier.memory.facts.comparisons._PAUSE", 0.01)
+    monkeypatch.setattr(LazyCrossEncoder, "__call__", failing_once)
+    async with running_flow(tmp_path, {"facts": {}, "embeddings": {}}) as flow:
+        await say(flow)
+
+        async def superseded() -> bool:
+            return await valid(flow) == {*SAID[1:]}
+
+        await wait_until(superseded)
+    assert failures > 1
+
+
 async def test_pairs_are_answered_in_their_order(tmp_path: Path) -> None:
     over = StatementPair(older=SAID[0], newer=SAID[1])
     holds = StatementPair(older=SAID[0], newer=SAID[2])

@@ -25,14 +25,10 @@ class Comparisons:
     """Compares stored facts beside the writes.
 
     What is stored is marked there, so that nothing is left out after a crash. Users take turns.
-
-    Args:
-        pause: seconds until a model that failed is asked again.
     """
 
-    def __init__(self, store: FactStore, pause: float = _PAUSE) -> None:
+    def __init__(self, store: FactStore) -> None:
         self._store = store
-        self._pause = pause
         self._waiting: dict[Scope, dict[str, None]] = {}
         self._more = asyncio.Event()
 
@@ -65,10 +61,10 @@ class Comparisons:
             log.warning(
                 "Facts are stored and not compared: %s. Tried again in %g s.",
                 error,
-                self._pause,
+                _PAUSE,
                 exc_info=error if wants_traceback(error) else None,
             )
-            await asyncio.sleep(self._pause)
+            await asyncio.sleep(_PAUSE)
         else:
             self._done(facts)
 
