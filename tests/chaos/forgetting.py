@@ -9,7 +9,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from fourtier.client import Client
+from fourtier.client import Client, Forgotten
 from fourtier.runtime.bus.contract import BusError
 from fourtier.runtime.errors import FourtierError
 from fourtier.schema.archive import ERASE_ARCHIVE
@@ -142,12 +142,21 @@ async def _fact(client: Client, runs: Sequence[Run], user: str) -> None:
             (fact,) = [each for each in stored if chosen.fact in each.content]
             # Until there is an answer nobody knows whether it is forgotten; there may never be one.
             chosen.unsure = True
-            await client.forget.fact(scope, fact.id)
+            would = await client.forget.fact(scope, fact.id, dry_run=True)
+            _unsure(runs, user, would)
+            _unsure(runs, user, await client.forget.fact(scope, fact.id))
         except (FourtierError, BusError):
             await asyncio.sleep(_AGAIN)
         else:
             chosen.forgotten, chosen.unsure = True, False
             return
+
+
+def _unsure(runs: Sequence[Run], user: str, forgotten: Forgotten) -> None:
+    """Expect nothing of the runs whose prompt had the fact: their exchanges go with it."""
+    gone = [each.content for each in forgotten.conversations.erased]
+    for run in _of(runs, user):
+        run.unsure = run.unsure or any(run.name in content for content in gone)
 
 
 def _stored(runs: Sequence[Run], user: str, facts: Sequence[Fact]) -> list[Run]:

@@ -119,7 +119,7 @@ async def test_a_flow_that_runs_is_well(flow: str, tmp_path: Path) -> None:
     assert "1 facts in the vectors" in found["stores of facts"].found
     assert "2 replicas" in found["extraction"].found
     # conversations 7, facts 5, extraction 2
-    assert found["queues"].found == "nothing waits in 14 of 14"
+    assert found["queues"].found == "nothing waits in 11 of 11"
     assert found["dead letters"].found == "none of 4 services"
     assert elsewhere["graph"].found.startswith("its services reach it. Not from here: the graph at")
     assert problems(elsewhere) == set()
@@ -137,7 +137,7 @@ def from_elsewhere(flow: str) -> str:
 async def test_before_init_everything_is_missing(flow: str) -> None:
     found = await doctor(flow)
     assert problems(found) == {"bus", "missing queues"}
-    assert "all 18" in found["missing queues"].found
+    assert "all 15" in found["missing queues"].found
     assert f"fourtier init {flow}" in found["missing queues"].remedy
     assert "Namespace not found" in found["bus"].found
 
