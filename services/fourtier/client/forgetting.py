@@ -202,9 +202,9 @@ async def _erase_episodes(
     *,
     dry_run: bool,
 ) -> EraseResponse:
-    """Erase the episodes that repeat texts, and those of some exchanges.
+    """Erase the episodes that repeat texts, and those made from some exchanges.
 
-    A model may have told of them, or be about to, in words of its own.
+    A model may have described the exchanges in its own words, without any of the texts.
 
     Args:
         erasing: asks the services.

@@ -66,7 +66,7 @@ class Command:
 
 
 def flow_with(*calls: Call[Any, Any]) -> Route:
-    """Answers that the flow has the services of these calls, each of which handles its own."""
+    """Answer `flow.services` with one service for each call; the service handles that call."""
     services = tuple(
         DeclaredService(name=call.topic.name.rpartition(".")[0], handles=(call.topic.name,))
         for call in calls
